@@ -1,0 +1,34 @@
+// One configuration for every project: TypeScript through swc to CommonJS, run with --experimental-vm-modules so that
+// Jest can require the ESM-only packages (docs/adr/0004-jest.md). Files named *.long.spec.ts run in `npm run test:long`.
+const long = process.env.TIDEMARK_TEST_LONG === '1';
+
+module.exports = {
+  rootDir: __dirname,
+  testEnvironment: 'node',
+  testEnvironmentOptions: { customExportConditions: ['@tidemark/source', 'node', 'node-addons'] },
+  roots: ['<rootDir>/apps', '<rootDir>/libs', '<rootDir>/tools'],
+  testMatch: [long ? '**/src/**/*.long.spec.ts' : '**/src/**/*.spec.ts'],
+  testPathIgnorePatterns: ['/node_modules/', ...(long ? [] : ['\\.long\\.spec\\.ts$'])],
+  modulePathIgnorePatterns: ['<rootDir>/dist'],
+  transform: {
+    '^.+\\.ts$': [
+      '@swc/jest',
+      {
+        swcrc: false,
+        sourceMaps: 'inline',
+        jsc: {
+          parser: { syntax: 'typescript', decorators: true },
+          transform: { legacyDecorator: true },
+          target: 'es2024',
+          keepClassNames: true,
+        },
+        module: { type: 'commonjs' },
+      },
+    ],
+  },
+  coverageProvider: 'v8',
+  coverageDirectory: '<rootDir>/coverage',
+  collectCoverageFrom: ['apps/*/src/**/*.ts', 'libs/**/src/**/*.ts', '!**/*.spec.ts'],
+  coverageReporters: ['json-summary'],
+  maxWorkers: 2,
+};

@@ -1,0 +1,3 @@
+export * from './conformance.ts';
+export * from './manual-time.ts';
+export * from './seeded-random.ts';

@@ -1,0 +1,68 @@
+import type { Op } from '@tidemark/libs-wire';
+
+/** An op at its place. Seqs are dense from 1 on streams written only by Tidemark (RLY-4). */
+export interface SequencedOp {
+  readonly seq: bigint;
+  readonly op: Op;
+}
+
+/** `stored`: the op took seq now. `existing`: the stream held this op id already; its first content stays (RLY-5). */
+export type AppendOutcome = { readonly kind: 'stored' | 'existing'; readonly seq: bigint };
+
+export interface ReadPage {
+  /** In seq order, contiguous from `after` except for proved-burned seqs. */
+  readonly ops: readonly SequencedOp[];
+  /** Seq of the last op (or judged burned seq) passed; exactly `after` when nothing was passed. */
+  readonly next: bigint;
+}
+
+export interface StreamHead {
+  readonly stream: string;
+  /** Highest seq that a read can return; 0 for an unknown stream. */
+  readonly head: bigint;
+}
+
+export interface ChangePage {
+  /** Streams that took an append after the position. At least once each; the same stream may come again in a later page. */
+  readonly changed: readonly StreamHead[];
+  /** Where the next call goes on. Equal to the given position when nothing changed. */
+  readonly position: string;
+}
+
+/**
+ * The op log: one append-only sequence per stream.
+ *
+ * Faults: `unavailable` (busy, unreachable), `disk_full`, `corrupt` (a stored row cannot be read as an op; nothing of the page is
+ * served), `misconfigured`, `unknown_outcome`, `internal`.
+ */
+export interface OpStore {
+  /**
+   * Stores the ops in order at the end of the stream and returns one outcome per op, in order. Idempotent by op id within the stream,
+   * also inside one call. Durable when it resolves (RLY-6). Ops before a failing op may stay stored; a repeat of the whole call
+   * finds them. Safe with any number of processes on one database (RLY-18).
+   */
+  append(stream: string, ops: readonly Op[]): Promise<readonly AppendOutcome[]>;
+
+  /**
+   * Ops with seq > max(after, 0), ascending, at most `limit` ops and about `bytesMax` bytes of text (but at least one op when there is
+   * one). Strongly consistent: sees every append that resolved before the call.
+   * Once a reader was given seq n, no op with a lower seq becomes visible later (RLY-3).
+   */
+  read(stream: string, after: bigint, limit: number, bytesMax?: number): Promise<ReadPage>;
+
+  head(stream: string): Promise<bigint>;
+
+  /** Streams that hold an op, with their heads, in UTF-8 order of their ids, from the first id above `after` (null: from the start). */
+  streams(after: string | null, limit: number): Promise<readonly StreamHead[]>;
+
+  /** Opaque position of "now": `changes(position)` returns every stream whose append resolves after this call began. */
+  position(): Promise<string>;
+
+  /** See {@link ChangePage}. A hint to look at a stream, never an order across streams; positions are not kept across restarts. */
+  changes(position: string, limit: number): Promise<ChangePage>;
+
+  /** Resolves when the store answers; for readiness. */
+  ping(): Promise<void>;
+
+  close(): Promise<void>;
+}
