@@ -1,3 +1,4 @@
 export * from './conformance.ts';
 export * from './manual-time.ts';
 export * from './seeded-random.ts';
+export * from './shared-data.ts';

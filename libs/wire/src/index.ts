@@ -1,1 +1,18 @@
 export * from './op.ts';
+export { type Announcement, announcementProblem, decodeAnnouncement } from './announcement.ts';
+export { canonicalOpBytes } from './canonical-op.ts';
+export { claimSeq } from './claim-seq.ts';
+export { parseCursor, parseLimit } from './cursor.ts';
+export { decodeEvent, encodeEvent, type EventEnvelope } from './event.ts';
+export { fnv1a32, fnv1a64 } from './fnv1a.ts';
+export { type IdText, idText } from './id-text.ts';
+export { I64_MAX, I64_MIN, parseInt64 } from './int64.ts';
+export { splitJsonArray } from './json-array.ts';
+export { decodeUtf8, jsonEnd, readJson, type ReadJsonOptions } from './json-read.ts';
+export { JsonNumber, JsonObject, type JsonValue } from './json-value.ts';
+export { quoteJson, writeJson } from './json-write.ts';
+export { escapeToken, idempotencyKey, parseStreamName, storedKey, streamName, unescapeToken } from './keys.ts';
+export { decodePush } from './op-decode.ts';
+export { encodeOp, encodePage, encodePush, opTextBytes } from './op-encode.ts';
+export { prefixCandidate } from './prefix-candidate.ts';
+export { decodeRegister, type RegisterRequest } from './register.ts';
