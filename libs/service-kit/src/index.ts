@@ -1,1 +1,9 @@
-export {};
+export * from './answer.ts';
+export * from './health.ts';
+export * from './http.ts';
+export * from './log.ts';
+export * from './metrics.ts';
+export * from './query.ts';
+export * from './run-service.ts';
+export * from './settings.ts';
+export * from './system.ts';

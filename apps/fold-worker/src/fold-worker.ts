@@ -1,0 +1,13 @@
+import { type ServiceDefinition, faultAnswer } from '@tidemark/libs-service-kit';
+import { foldSettings } from './config.ts';
+import { openFoldWorker } from './wiring.ts';
+
+export const foldWorker: ServiceDefinition<typeof foldSettings> = {
+  name: 'fold-worker',
+  summary: 'folds op logs into documents and keeps a mark that never lies',
+  prefix: 'FOLD_',
+  settings: foldSettings,
+  addressSetting: 'FOLD_ADDR',
+  http: { bodyBytesMax: 64 * 1024, faultAnswer },
+  open: openFoldWorker,
+};

@@ -1,0 +1,24 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import type { IngestService } from '@tidemark/libs-ingest';
+import type { Clock } from '@tidemark/libs-kernel';
+import { EventsController } from './events.controller.ts';
+import * as token from './tokens.ts';
+
+export interface IngestServices {
+  readonly service: IngestService;
+  readonly clock: Clock;
+}
+
+@Module({})
+export class AppModule {
+  static create({ service, clock }: IngestServices): DynamicModule {
+    return {
+      module: AppModule,
+      controllers: [EventsController],
+      providers: [
+        { provide: token.INGEST, useValue: service },
+        { provide: token.CLOCK, useValue: clock },
+      ],
+    };
+  }
+}

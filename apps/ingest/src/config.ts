@@ -1,0 +1,29 @@
+import path from 'node:path';
+import { z } from 'zod';
+import { type Settings, address, seconds, sharedSettings } from '@tidemark/libs-service-kit';
+
+export const ingestSettings = {
+  ...sharedSettings,
+  INGEST_ADDR: address.prefault('127.0.0.1:8788').describe('listen address'),
+  INGEST_DEDUPE: z.enum(['embedded']).default('embedded').describe('where ids are remembered: embedded'),
+  INGEST_DEDUPE_LEASE_SECS: seconds({ min: 1, max: 3600, default: 30 }).describe(
+    'seconds that a claimed id is held for its request',
+  ),
+  INGEST_QUEUE_BYTES: z
+    .string()
+    .regex(/^[1-9]\d{0,17}$/, 'must be a number of bytes above 0')
+    .transform(BigInt)
+    .prefault(String(50n * 1024n ** 3n))
+    .describe('bytes that the queue of one tenant may hold'),
+};
+
+export type IngestSettings = Settings<typeof ingestSettings>;
+
+/** The embedded queue is a file in this folder, shared with the relay. */
+export function queueFolder(settings: IngestSettings): string {
+  return path.join(settings.TIDEMARK_DATA, 'queue');
+}
+
+export function dedupeFolder(settings: IngestSettings): string {
+  return path.join(settings.TIDEMARK_DATA, 'dedupe');
+}

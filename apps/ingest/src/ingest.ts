@@ -1,0 +1,19 @@
+import { INGEST_BODY_BYTES_MAX } from '@tidemark/libs-kernel';
+import { type ServiceDefinition, faultAnswer } from '@tidemark/libs-service-kit';
+import { ingestSettings } from './config.ts';
+import { openIngest } from './wiring.ts';
+
+export const ingest: ServiceDefinition<typeof ingestSettings> = {
+  name: 'ingest',
+  summary: 'events over HTTP, deduplicated by id and queued once',
+  prefix: 'INGEST_',
+  settings: ingestSettings,
+  addressSetting: 'INGEST_ADDR',
+  http: {
+    bodyBytesMax: INGEST_BODY_BYTES_MAX,
+    // Caches must not give one tenant's answer to another.
+    headers: { vary: 'X-Tenant-ID' },
+    faultAnswer,
+  },
+  open: openIngest,
+};

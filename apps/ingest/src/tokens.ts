@@ -1,0 +1,2 @@
+export const INGEST = Symbol('IngestService');
+export const CLOCK = Symbol('Clock');

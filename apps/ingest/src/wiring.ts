@@ -1,0 +1,71 @@
+import type { Broker } from '@tidemark/libs-broker-contract';
+import type { Deduplicator } from '@tidemark/libs-dedupe-contract';
+import { IngestService, type RecordEvent, type Tables, defaultTables } from '@tidemark/libs-ingest';
+import { type OpenService, type ServiceParts, SettingsProblem } from '@tidemark/libs-service-kit';
+import { AppModule } from './app.module.ts';
+import { type IngestSettings, dedupeFolder, queueFolder } from './config.ts';
+import { admitEvents } from './events.controller.ts';
+
+/** The only place that knows which adapters ingest runs on. */
+export async function openIngest(settings: IngestSettings, parts: ServiceParts): Promise<OpenService> {
+  const leaseMs = settings.INGEST_DEDUPE_LEASE_SECS;
+  const broker = await openBroker(settings, parts);
+  refuseLongLease(leaseMs, broker.duplicateWindowMs);
+  const deduplicator = await openDeduplicator(settings, parts);
+  const tables = defaultTables;
+  for (const tenant of tables.tenants()) await broker.openQueue(tenant, settings.INGEST_QUEUE_BYTES);
+  const service = openService(deduplicator, broker, tables, leaseMs, parts);
+  return {
+    module: AppModule.create({ service, clock: parts.clock }),
+    admit: admitEvents(service),
+    checks: { dedupe: () => deduplicator.ping(), broker: () => broker.ping() },
+    close: async () => {
+      await deduplicator.close();
+      await broker.close();
+    },
+  };
+}
+
+async function openBroker(settings: IngestSettings, { clock, sleeper, random }: ServiceParts): Promise<Broker> {
+  const { connectEmbeddedBroker } = await import('@tidemark/libs-broker-embedded');
+  return connectEmbeddedBroker({ folder: queueFolder(settings), clock, sleeper, random });
+}
+
+async function openDeduplicator(
+  settings: IngestSettings,
+  { clock, sleeper, random }: ServiceParts,
+): Promise<Deduplicator> {
+  const { connectEmbeddedDeduplicator } = await import('@tidemark/libs-dedupe-embedded');
+  return connectEmbeddedDeduplicator({ folder: dedupeFolder(settings), clock, sleeper, random });
+}
+
+function openService(
+  deduplicator: Deduplicator,
+  broker: Broker,
+  tables: Tables,
+  leaseMs: number,
+  { clock, log, metrics }: ServiceParts,
+): IngestService {
+  const records = metrics.counter('tidemark_ingest_records_total', 'Records by what became of them.', [
+    'tenant',
+    'table',
+    'event',
+  ]);
+  const count = (event: RecordEvent, tenant: string, table: string, n: number) =>
+    records.inc({ tenant, table, event }, n);
+  return new IngestService({ deduplicator, broker, tables, clock, leaseMs, log, metrics: { count } });
+}
+
+/**
+ * An obedient client may publish again up to two leases after the first reserve; the broker must still remember the first copy then
+ * (ING-6).
+ */
+function refuseLongLease(leaseMs: number, duplicateWindowMs: number): void {
+  const latestRetryMs = leaseMs + Math.ceil(leaseMs / 1000) * 1000 + 1000;
+  if (latestRetryMs <= duplicateWindowMs) return;
+  const secondsMax = Math.floor((duplicateWindowMs - 1000) / 2000);
+  throw new SettingsProblem([
+    `INGEST_DEDUPE_LEASE_SECS: must be at most ${secondsMax}: a retry may come ${latestRetryMs / 1000} s after the first try, ` +
+      `and the broker drops repeats for ${duplicateWindowMs / 1000} s`,
+  ]);
+}

@@ -1,0 +1,47 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import type { Intake, MachinesService, PullService, PushService } from '@tidemark/libs-relay';
+import type { OpStore, PrefixRegistry } from '@tidemark/libs-op-store-contract';
+import { IntakeController } from './intake.controller.ts';
+import { MachinesController } from './machines.controller.ts';
+import { PullController } from './pull.controller.ts';
+import { PushController } from './push.controller.ts';
+import { RegisterController } from './register.controller.ts';
+import { StreamsController } from './streams.controller.ts';
+import * as token from './tokens.ts';
+
+export interface RelayServices {
+  readonly opStore: OpStore;
+  readonly push: PushService;
+  readonly pull: PullService;
+  readonly registry: PrefixRegistry;
+  readonly machines: MachinesService;
+  /** null: this replica takes no events from the broker. */
+  readonly intake: Intake | null;
+  readonly stopping: AbortSignal;
+}
+
+@Module({})
+export class AppModule {
+  static create(services: RelayServices): DynamicModule {
+    return {
+      module: AppModule,
+      controllers: [
+        PushController,
+        PullController,
+        RegisterController,
+        MachinesController,
+        StreamsController,
+        ...(services.intake === null ? [] : [IntakeController]),
+      ],
+      providers: [
+        { provide: token.OP_STORE, useValue: services.opStore },
+        { provide: token.PUSH, useValue: services.push },
+        { provide: token.PULL, useValue: services.pull },
+        { provide: token.REGISTRY, useValue: services.registry },
+        { provide: token.MACHINES, useValue: services.machines },
+        { provide: token.INTAKE, useValue: services.intake },
+        { provide: token.STOPPING, useValue: services.stopping },
+      ],
+    };
+  }
+}

@@ -1,0 +1,36 @@
+import type { Delivery } from '@tidemark/libs-broker-contract';
+import { type Op, decodeEvent, streamName } from '@tidemark/libs-wire';
+
+export interface EventOp {
+  readonly stream: string;
+  readonly op: Op;
+}
+
+/**
+ * The op that an event of the queue becomes. Equal for every redelivery of the event, so that the append's idempotence by op id
+ * absorbs them: op id = the idempotency key, or for a keyless event the queue's name and the event's seq in it.
+ * lamport = the broker's seq, so that the last event of a document in queue order wins.
+ * Faults: `malformed`, `invalid` for a body that is no event envelope (the intake parks it).
+ */
+export function eventOp(delivery: Delivery): EventOp {
+  const event = decodeEvent(delivery.body);
+  const opId = delivery.idempotencyKey ?? `${delivery.queue}:${delivery.seq}`;
+  return {
+    stream: streamName(delivery.topic.tenant, delivery.topic.table),
+    op: {
+      envelopeVersion: 1,
+      opId,
+      lamport: delivery.seq,
+      site: 0n,
+      domain: 'event',
+      targetKind: delivery.topic.table,
+      targetId: event.entity ?? event.id ?? opId,
+      field: 'body',
+      opType: 'set',
+      value: event.data,
+      author: '',
+      wallClock: event.receivedTimestamp,
+      extra: '{}',
+    },
+  };
+}

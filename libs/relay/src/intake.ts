@@ -1,0 +1,204 @@
+import type { Broker, Consumer, Delivery, Lease } from '@tidemark/libs-broker-contract';
+import { type BackoffShape, type Clock, type Random, type Sleeper, asFault, backoffMs } from '@tidemark/libs-kernel';
+import type { OpStore } from '@tidemark/libs-op-store-contract';
+import type { Op } from '@tidemark/libs-wire';
+import { eventOp } from './event-op.ts';
+
+export interface IntakeLog {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+}
+
+export interface IntakeMetrics {
+  /** Events that became ops now. */
+  appended(count: number): void;
+  /** Events that had become ops before: late redeliveries, harmless. */
+  repeated(count: number): void;
+  /** Bodies that are no events, parked among the dead letters. */
+  parked(): void;
+}
+
+export interface IntakeOptions {
+  readonly broker: Broker;
+  readonly opStore: OpStore;
+  readonly clock: Clock;
+  readonly sleeper: Sleeper;
+  readonly random: Random;
+  readonly log: IntakeLog;
+  readonly metrics: IntakeMetrics;
+  /** Names this replica among those that want to drain a queue. */
+  readonly owner: string;
+}
+
+const CONSUMER = { name: 'relay-intake', ackWaitMs: 60_000 };
+const BATCH_MAX = 256;
+/** A replica that dies stops draining for at most this long. */
+const LEASE_MS = 10_000;
+const RENEW_MS = LEASE_MS / 3;
+const FETCH_WAIT_MS = 1000;
+const QUEUES_LOOK_MS = 500;
+const RETRY: BackoffShape = { baseMs: 50, ceilingMs: 5000 };
+
+/**
+ * Turns the events of the queues into ops of the log. One replica at a time drains a tenant's queue (a lease), in queue order:
+ *
+ *     fetch ─▶ append (idempotent by op id) ─▶ ack
+ *
+ * A crash anywhere leads to a redelivery, which the append answers with the old seq. While the store refuses, the batch is held and
+ * tried again, so that nothing overtakes it.
+ */
+export class Intake {
+  readonly #options: IntakeOptions;
+  readonly #draining = new Map<string, Promise<void>>();
+
+  constructor(options: IntakeOptions) {
+    this.#options = options;
+  }
+
+  /** Drains every queue until `signal` aborts; finishes the batch it is in. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.#lookForQueues(signal);
+      await this.#options.sleeper.sleep(QUEUES_LOOK_MS, signal);
+    }
+    await Promise.all(this.#draining.values());
+  }
+
+  /** Events that have not become ops yet, over all tenants. */
+  async pending(): Promise<bigint> {
+    let total = 0n;
+    for (const tenant of await this.#options.broker.queues()) {
+      const consumer = await this.#options.broker.consume(tenant, CONSUMER);
+      try {
+        total += await consumer.pending();
+      } finally {
+        await consumer.close();
+      }
+    }
+    return total;
+  }
+
+  /** Waits until nothing is pending, at most `waitMs`; answers what is pending then. */
+  async waitUntilIdle(waitMs: number, signal: AbortSignal): Promise<bigint> {
+    const { clock, sleeper } = this.#options;
+    const endsAtMs = clock.monotonic() + waitMs;
+    for (;;) {
+      const pending = await this.pending();
+      const leftMs = endsAtMs - clock.monotonic();
+      if (pending === 0n || leftMs <= 0 || signal.aborted) return pending;
+      await sleeper.sleep(Math.min(20, leftMs), signal);
+    }
+  }
+
+  async #lookForQueues(signal: AbortSignal): Promise<void> {
+    try {
+      for (const tenant of await this.#options.broker.queues()) {
+        if (this.#draining.has(tenant)) continue;
+        const drained = this.#drainWhileLeased(tenant, signal).finally(() => this.#draining.delete(tenant));
+        this.#draining.set(tenant, drained);
+      }
+    } catch (error) {
+      this.#options.log.warn({ error: asFault(error).message }, 'cannot list the queues');
+    }
+  }
+
+  /** One term of the lease; ends when the lease is lost, the broker fails, or the signal aborts. Never rejects. */
+  async #drainWhileLeased(tenant: string, signal: AbortSignal): Promise<void> {
+    const { broker, log, owner } = this.#options;
+    try {
+      const lease = await broker.acquireLease(`intake/${tenant}`, owner, LEASE_MS);
+      if (lease === null) return;
+      const consumer = await broker.consume(tenant, CONSUMER);
+      try {
+        await this.#drain(consumer, new HeldLease(lease, this.#options.clock), signal);
+      } finally {
+        await consumer.close();
+        await lease.release();
+      }
+    } catch (error) {
+      log.warn({ tenant, error: asFault(error).message }, 'intake interrupted');
+    }
+  }
+
+  async #drain(consumer: Consumer, lease: HeldLease, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted && (await lease.held())) {
+      const deliveries = await consumer.fetch(BATCH_MAX, FETCH_WAIT_MS, signal);
+      if (deliveries.length === 0) continue;
+      const stored = await this.#store(deliveries, consumer, lease, signal);
+      if (!stored) return;
+      await consumer.ack(deliveries);
+    }
+  }
+
+  /** False when the lease or the signal ended it: the batch stays unacked and is delivered again. */
+  async #store(
+    deliveries: readonly Delivery[],
+    consumer: Consumer,
+    lease: HeldLease,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const byStream = await this.#decode(deliveries, consumer);
+    for (const [stream, ops] of byStream) {
+      for (let attempt = 0; !(await this.#append(stream, ops)); attempt++) {
+        await this.#options.sleeper.sleep(backoffMs(attempt, RETRY, this.#options.random), signal);
+        if (signal.aborted || !(await lease.held())) return false;
+      }
+    }
+    return true;
+  }
+
+  /** Ops by stream, each stream's in queue order. What cannot be read is parked, so that it does not hold the others. */
+  async #decode(deliveries: readonly Delivery[], consumer: Consumer): Promise<Map<string, Op[]>> {
+    const byStream = new Map<string, Op[]>();
+    for (const delivery of deliveries) {
+      try {
+        const { stream, op } = eventOp(delivery);
+        const ops = byStream.get(stream);
+        if (ops === undefined) byStream.set(stream, [op]);
+        else ops.push(op);
+      } catch (error) {
+        const reason = asFault(error).message;
+        await consumer.deadLetter(delivery, reason);
+        this.#options.metrics.parked();
+        this.#options.log.warn(
+          { queue: delivery.queue, seq: String(delivery.seq), reason },
+          'dead letter: not an event',
+        );
+      }
+    }
+    return byStream;
+  }
+
+  async #append(stream: string, ops: readonly Op[]): Promise<boolean> {
+    try {
+      const outcomes = await this.#options.opStore.append(stream, ops);
+      const fresh = outcomes.filter(({ kind }) => kind === 'stored').length;
+      this.#options.metrics.appended(fresh);
+      this.#options.metrics.repeated(outcomes.length - fresh);
+      return true;
+    } catch (error) {
+      this.#options.log.warn({ stream, error: asFault(error).message }, 'append failed, the batch is held');
+      return false;
+    }
+  }
+}
+
+/** Renews a lease when a third of its time has gone; asks nothing in between. */
+class HeldLease {
+  readonly #lease: Lease;
+  readonly #clock: Clock;
+  #renewAtMs: number;
+
+  constructor(lease: Lease, clock: Clock) {
+    this.#lease = lease;
+    this.#clock = clock;
+    this.#renewAtMs = clock.monotonic() + RENEW_MS;
+  }
+
+  async held(): Promise<boolean> {
+    const now = this.#clock.monotonic();
+    if (now < this.#renewAtMs) return true;
+    this.#renewAtMs = now + RENEW_MS;
+    return this.#lease.renew();
+  }
+}

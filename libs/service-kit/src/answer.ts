@@ -1,0 +1,52 @@
+import type { FastifyReply } from 'fastify';
+import type { Fault, FaultCode } from '@tidemark/libs-kernel';
+
+/** An HTTP answer as a value. An empty body is sent as no body. */
+export interface Answer {
+  readonly status: number;
+  readonly body: string;
+  /** Default: application/json for a body that is not empty. */
+  readonly contentType?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export function send(reply: FastifyReply, answer: Answer): FastifyReply {
+  reply.code(answer.status);
+  for (const [name, value] of Object.entries(answer.headers ?? {})) reply.header(name, value);
+  if (answer.body === '') return reply.send();
+  return reply.header('content-type', answer.contentType ?? 'application/json').send(answer.body);
+}
+
+export const json = (body: string, headers: Readonly<Record<string, string>> = {}): Answer => ({
+  status: 200,
+  body,
+  headers,
+});
+
+/** The HTTP form of each fault code; the only place that knows it. */
+const STATUS: Readonly<Record<FaultCode, number>> = {
+  invalid: 422,
+  malformed: 400,
+  unsupported: 415,
+  too_large: 413,
+  not_found: 404,
+  conflict: 409,
+  denied: 403,
+  unavailable: 503,
+  overloaded: 503,
+  deadline: 503,
+  disk_full: 503,
+  corrupt: 500,
+  misconfigured: 500,
+  unknown_outcome: 500,
+  internal: 500,
+};
+
+/** Says a fault over HTTP. The text of a 500 stays in the log: it may name files and tables. */
+export function faultAnswer(fault: Fault): Answer {
+  const status = STATUS[fault.code];
+  const headers: Record<string, string> = { 'tidemark-outcome': fault.outcome };
+  const retryAfterMs = fault.retryAfterMs ?? (status === 503 ? 5000 : undefined);
+  if (retryAfterMs !== undefined) headers['retry-after'] = String(Math.ceil(retryAfterMs / 1000));
+  return { status, body: JSON.stringify({ error: status === 500 ? 'internal error' : fault.message }), headers };
+}

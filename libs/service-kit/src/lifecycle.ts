@@ -1,0 +1,59 @@
+import type { Logger } from './log.ts';
+
+/**
+ * Shutdown in one order: readiness off, open work drained, stores closed, exit 0; a second signal exits at once (OPS-3).
+ *
+ *     SIGTERM ─▶ draining (readyz 503) ─▶ HTTP closes when its requests are answered ─▶ background work stops ─▶ stores close ─▶ exit 0
+ */
+export class Lifecycle {
+  readonly #stopping = new AbortController();
+  readonly #log: Logger;
+  readonly #drainMs: number;
+  #closing: Promise<void> | undefined;
+
+  constructor(log: Logger, drainMs: number) {
+    this.#log = log;
+    this.#drainMs = drainMs;
+  }
+
+  /** Aborted when shutdown begins: long polls end, loops stop after the step they are in. */
+  get stopping(): AbortSignal {
+    return this.#stopping.signal;
+  }
+
+  get draining(): boolean {
+    return this.#stopping.signal.aborted;
+  }
+
+  /** Ends the process on SIGINT, SIGTERM, or when the parent that started it over an IPC channel is gone. */
+  exitOnSignal(close: () => Promise<void>): void {
+    const stop = (why: string) => {
+      if (this.#closing !== undefined) process.exit(1);
+      this.#closing = this.#shutdown(why, close);
+    };
+    process.on('SIGINT', () => stop('SIGINT'));
+    process.on('SIGTERM', () => stop('SIGTERM'));
+    if (process.channel !== undefined && process.channel !== null) {
+      process.channel.unref();
+      process.on('disconnect', () => stop('the parent process is gone'));
+    }
+  }
+
+  async #shutdown(why: string, close: () => Promise<void>): Promise<void> {
+    this.#log.info({ why }, 'stopping');
+    this.#stopping.abort();
+    const late = setTimeout(() => {
+      this.#log.error({ drain_ms: this.#drainMs }, 'not drained in time');
+      process.exit(1);
+    }, this.#drainMs + 2000);
+    late.unref();
+    try {
+      await close();
+    } catch (error) {
+      this.#log.error({ err: error }, 'closing failed');
+      process.exit(1);
+    }
+    this.#log.info('stopped');
+    process.exit(0);
+  }
+}

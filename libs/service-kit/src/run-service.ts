@@ -1,0 +1,150 @@
+import type { DynamicModule } from '@nestjs/common';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { type Clock, type Random, type Sleeper, asFault } from '@tidemark/libs-kernel';
+import { type Answer, json } from './answer.ts';
+import { type HealthCheck, readiness } from './health.ts';
+import { type HttpOptions, createHttp } from './http.ts';
+import { Lifecycle } from './lifecycle.ts';
+import { type Logger, createLog } from './log.ts';
+import { Metrics } from './metrics.ts';
+import { ProbesModule } from './probes.module.ts';
+import { type Address, type Settings, SettingsProblem, type SettingsShape, type sharedSettings } from './settings.ts';
+import { describeSettings, isLoopback, parseSettings } from './settings.ts';
+import { systemClock, systemRandom, systemSleeper } from './system.ts';
+
+/** What a service gets from the real world. */
+export interface ServiceParts {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly sleeper: Sleeper;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  /** Aborted when shutdown begins. */
+  readonly stopping: AbortSignal;
+}
+
+/** A wired service, before it listens. */
+export interface OpenService {
+  readonly module: DynamicModule;
+  readonly checks: Readonly<Record<string, HealthCheck>>;
+  /** Looks at a request before its body is read: an answer refuses it. */
+  readonly admit?: HttpOptions['admit'];
+  /** Loops beside HTTP; each ends soon after `stopping` aborts. One that ends or fails earlier ends the process. */
+  readonly background?: readonly ((signal: AbortSignal) => Promise<void>)[];
+  /** Closes the stores; called after HTTP and the loops have ended. */
+  close(): Promise<void>;
+}
+
+export interface ServiceDefinition<S extends SettingsShape & typeof sharedSettings> {
+  readonly name: string;
+  /** One line for --help. */
+  readonly summary: string;
+  /** Variables with this prefix belong to this service alone; unknown ones are refused. */
+  readonly prefix: string;
+  readonly settings: S;
+  /** The variable that holds the listen address. */
+  readonly addressSetting: string & keyof S;
+  readonly http: HttpOptions;
+  open(settings: Settings<S>, parts: ServiceParts): Promise<OpenService>;
+}
+
+/**
+ * The life of one service process: settings, stores, HTTP, ready, drain, exit. Every reason not to start is one line on standard
+ * error and exit code 1.
+ */
+export async function runService<S extends SettingsShape & typeof sharedSettings>(
+  service: ServiceDefinition<S>,
+): Promise<void> {
+  if (process.argv.includes('--help')) return help(service);
+  try {
+    await start(service);
+  } catch (error) {
+    for (const line of bootProblems(error, service)) process.stderr.write(`${service.name}: ${line}\n`);
+    process.exit(1);
+  }
+}
+
+async function start<S extends SettingsShape & typeof sharedSettings>(service: ServiceDefinition<S>): Promise<void> {
+  const settings = parseSettings(service.settings, service.prefix, process.env);
+  const address = settings[service.addressSetting] as Address;
+  const shared = settings as Settings<typeof sharedSettings>;
+  refuseOpenDoor(service.addressSetting, address, shared.TIDEMARK_AUTH);
+  const log = createLog(service.name, shared.TIDEMARK_LOG_LEVEL);
+  const lifecycle = new Lifecycle(log, shared.TIDEMARK_DRAIN_SECS * 1000);
+  const metrics = new Metrics(service.name);
+  const parts = { clock: systemClock, random: systemRandom, sleeper: systemSleeper, log, metrics };
+  const open = await service.open(settings, { ...parts, stopping: lifecycle.stopping });
+  const probes = { live, ready: () => ready(open, lifecycle), metrics: () => exposition(metrics) };
+  const module = ProbesModule.around(open.module, probes);
+  const http = await createHttp(module, { ...service.http, ...(open.admit && { admit: open.admit }) }, parts);
+  await listen(http, address);
+  const loops = runLoops(open, service.name, lifecycle, log);
+  lifecycle.exitOnSignal(async () => {
+    await http.close();
+    await loops;
+    await open.close();
+  });
+  log.info({ address: await http.getUrl(), pid: process.pid }, 'listening');
+  process.send?.('listening');
+}
+
+/** Without TIDEMARK_AUTH nobody is asked who they are, so only this machine may connect (SEC-1). */
+function refuseOpenDoor(setting: string, address: Address, auth: string | undefined): void {
+  if (auth === undefined && !isLoopback(address.host)) {
+    throw new SettingsProblem([
+      `${setting}: ${address.host} is not a loopback address; set TIDEMARK_AUTH=none to serve other machines without authentication`,
+    ]);
+  }
+}
+
+async function listen(http: NestFastifyApplication, address: Address): Promise<void> {
+  await http.listen(address.port, address.host);
+}
+
+function runLoops(open: OpenService, name: string, lifecycle: Lifecycle, log: Logger): Promise<void> {
+  const loops = (open.background ?? []).map(async (loop) => {
+    try {
+      await loop(lifecycle.stopping);
+      if (lifecycle.draining) return;
+      throw new Error('a background loop ended by itself');
+    } catch (error) {
+      if (lifecycle.draining) return;
+      log.fatal({ err: error }, 'background work failed');
+      process.stderr.write(`${name}: background work failed: ${asFault(error).message}\n`);
+      process.exit(1);
+    }
+  });
+  return Promise.all(loops).then(() => undefined);
+}
+
+const live = (): Answer => json('{"status":"ok"}');
+
+async function ready(open: OpenService, lifecycle: Lifecycle): Promise<Answer> {
+  if (lifecycle.draining) return { status: 503, body: '{"status":"draining"}' };
+  const result = await readiness(open.checks, systemSleeper);
+  const body = JSON.stringify({ status: result.ready ? 'ok' : 'not ready', checks: result.checks });
+  return { status: result.ready ? 200 : 503, body };
+}
+
+async function exposition(metrics: Metrics): Promise<Answer> {
+  return { status: 200, body: await metrics.registry.metrics(), contentType: metrics.registry.contentType };
+}
+
+function bootProblems<S extends SettingsShape & typeof sharedSettings>(
+  error: unknown,
+  service: ServiceDefinition<S>,
+): readonly string[] {
+  if (error instanceof SettingsProblem) return error.problems;
+  const { code, address, port } = error as { code?: string; address?: string; port?: number };
+  const where = `${service.addressSetting}: ${address ?? ''}:${port ?? ''}`;
+  if (code === 'EADDRINUSE') return [`${where} is taken by another process`];
+  if (code === 'EACCES' && port !== undefined) return [`${where} may not be used by this user`];
+  if (code === 'EADDRNOTAVAIL') return [`${where} is not an address of this machine`];
+  if (code === 'ENOTFOUND') return [`${service.addressSetting}: the host name is unknown`];
+  return [`cannot start: ${asFault(error).message.replaceAll('\n', ' ')}`];
+}
+
+function help<S extends SettingsShape & typeof sharedSettings>(service: ServiceDefinition<S>): void {
+  process.stdout.write(`${service.name}: ${service.summary}\n\nSettings (environment variables) [default]:\n`);
+  process.stdout.write(`${describeSettings(service.settings)}\n\nGET /livez, /readyz and /metrics tell how it is.\n`);
+}

@@ -1,0 +1,155 @@
+import { z } from 'zod';
+
+/**
+ * Settings of a service: environment variables by their full names, each with a zod schema that carries its description.
+ * Parsed before Nest starts; all problems are reported together, each naming its variable (OPS-2).
+ */
+export type SettingsShape = Record<string, z.ZodType>;
+export type Settings<S extends SettingsShape> = { [Name in keyof S]: z.output<S[Name]> };
+
+/** Every problem of a configuration, one line each. */
+export class SettingsProblem extends Error {
+  override readonly name = 'SettingsProblem';
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'));
+    this.problems = problems;
+  }
+}
+
+export const sharedSettings = {
+  TIDEMARK_DATA: z.string().min(1).default('./data').describe('folder of every embedded store'),
+  TIDEMARK_BROKER: z.enum(['embedded']).default('embedded').describe('the broker: embedded'),
+  TIDEMARK_AUTH: z
+    .enum(['none'])
+    .optional()
+    .describe('unset: the service binds loopback only; none: anyone who can reach it may use it'),
+  TIDEMARK_LOG_LEVEL: z
+    .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
+    .default('info')
+    .describe('least severe log line that is written'),
+  TIDEMARK_DRAIN_SECS: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(3600)
+    .default(20)
+    .describe('seconds that open requests get at shutdown'),
+} satisfies SettingsShape;
+
+/** `host:port`; an IPv6 host stands in brackets. */
+export interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+export const address = z.string().transform((text, context): Address => {
+  const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:\s]+)):(\d{1,5})$/.exec(text);
+  const port = Number(match?.[3]);
+  if (match === null || port > 65535) {
+    context.addIssue({ code: 'custom', message: 'must be host:port, such as 127.0.0.1:8787' });
+    return z.NEVER;
+  }
+  return { host: match[1] ?? match[2] ?? '', port };
+});
+
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host);
+}
+
+/** Whole seconds as a setting, given to the code in milliseconds. */
+export function seconds(bounds: { min: number; max: number; default: number }) {
+  return z.coerce
+    .number()
+    .int()
+    .min(bounds.min)
+    .max(bounds.max)
+    .default(bounds.default)
+    .transform((secs) => secs * 1000);
+}
+
+/** `on` or `off`. */
+export function onOff(standard: 'on' | 'off') {
+  return z
+    .enum(['on', 'off'])
+    .default(standard)
+    .transform((word) => word === 'on');
+}
+
+/**
+ * Parses the variables of `shape`. Unknown variables that begin with `prefix` or `TIDEMARK_` are refused, except the names that
+ * Kubernetes adds for a service of that name. An empty value counts as unset.
+ */
+export function parseSettings<S extends SettingsShape>(
+  shape: S,
+  prefix: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Settings<S> {
+  const given: Record<string, string> = {};
+  const problems: string[] = [];
+  for (const [name, value] of Object.entries(env)) {
+    if (value === undefined || value === '') continue;
+    if (Object.hasOwn(shape, name)) given[name] = value;
+    else if (isOurs(name, prefix) && !isServiceLink(name))
+      problems.push(`${name}: unknown setting${nearest(name, shape)}`);
+  }
+  const parsed = z.object(shape).safeParse(given);
+  if (!parsed.success) {
+    for (const issue of parsed.error.issues) {
+      const name = String(issue.path[0]);
+      problems.push(
+        `${name}: ${issue.message}${given[name] === undefined ? '' : `, not ${JSON.stringify(given[name])}`}`,
+      );
+    }
+  }
+  if (problems.length > 0 || !parsed.success) throw new SettingsProblem(problems.sort());
+  return parsed.data as Settings<S>;
+}
+
+/** One line per setting, for --help. */
+export function describeSettings(shape: SettingsShape): string {
+  const width = Math.max(...Object.keys(shape).map((name) => name.length));
+  const rows = Object.entries(shape).map(([name, schema]) => {
+    const standard = schema.safeParse(undefined);
+    const value = standard.success && standard.data !== undefined ? ` [${show(standard.data)}]` : '';
+    return `  ${name.padEnd(width)}  ${schema.description ?? schema.meta()?.description ?? ''}${value}`;
+  });
+  return rows.join('\n');
+}
+
+function show(value: unknown): string {
+  if (value !== null && typeof value === 'object' && 'host' in value && 'port' in value)
+    return `${value.host}:${value.port}`;
+  return String(value);
+}
+
+function isOurs(name: string, prefix: string): boolean {
+  return name.startsWith(prefix) || name.startsWith('TIDEMARK_');
+}
+
+function isServiceLink(name: string): boolean {
+  return /_SERVICE_(HOST|PORT(_.+)?)$|_PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?$/.test(name);
+}
+
+function nearest(name: string, shape: SettingsShape): string {
+  const similar = Object.keys(shape).find((known) => distance(known, name) <= 3);
+  return similar === undefined ? '' : ` (did you mean ${similar}?)`;
+}
+
+/** Levenshtein distance; names are short. */
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      next[j] = Math.min(
+        (next[j - 1] ?? 0) + 1,
+        (row[j] ?? 0) + 1,
+        (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1),
+      );
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}

@@ -1,0 +1,27 @@
+import { randomBytes } from 'node:crypto';
+import type { Clock, Random, Sleeper } from '@tidemark/libs-kernel';
+
+/** The real world, behind kernel's interfaces. Everything below the apps gets it from here. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+};
+
+export const systemRandom: Random = {
+  bytes: (n) => randomBytes(n),
+  fraction: () => Math.random(),
+};
+
+export const systemSleeper: Sleeper = {
+  sleep: (ms, signal) =>
+    new Promise((resolve) => {
+      if (signal?.aborted) return resolve();
+      const wake = () => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', wake);
+        resolve();
+      };
+      const timer = setTimeout(wake, ms);
+      signal?.addEventListener('abort', wake, { once: true });
+    }),
+};

@@ -1,0 +1,78 @@
+import { rolldown } from 'rolldown';
+import { input, output } from './bundle.mjs';
+import { openDemo, playDemo } from './demo.mjs';
+import { apps } from './paths.mjs';
+import { Supervisor, dataFolder, services, urlOf } from './supervisor.mjs';
+import { complain, say } from './terminal.mjs';
+
+/** npm hands a Ctrl-C on to us although the terminal sent it to us as well; both come within this time. */
+const ECHO_MS = 300;
+
+/**
+ * Builds and runs the services; with a demo plays it and stops. Resolves to the exit code.
+ * @param {{ file: string | null } | null} demo
+ */
+export async function run(demo) {
+  const records = demo === null ? null : await openDemo(demo.file);
+  const folder = dataFolder();
+  await Promise.all(apps.map((app) => bundle(`apps/${app}`)));
+  const supervisor = new Supervisor();
+  const asked = stopAsked(supervisor);
+  try {
+    await Promise.race([supervisor.start(folder), asked]);
+    const work =
+      records === null
+        ? welcome(folder)
+        : playDemo(records, { relay: url('relay'), ingest: url('ingest'), fold: url('fold-worker') });
+    await Promise.race([work, asked, supervisor.failed]);
+  } catch (error) {
+    await supervisor.stop();
+    throw error;
+  }
+  await supervisor.stop();
+  say('stopped');
+  return 0;
+}
+
+async function bundle(project) {
+  const build = await rolldown(input(project));
+  await build.write(output(project));
+  await build.close();
+}
+
+const url = (name) => urlOf(services.find((service) => service.name === name));
+
+/** Resolves at the first request to stop; a second one ends everything at once. */
+function stopAsked(supervisor) {
+  return new Promise((resolve) => {
+    let firstMs = null;
+    const ask = (signal) => {
+      if (firstMs === null) {
+        firstMs = Date.now();
+        say('stopping');
+        resolve();
+      } else if (signal !== 'SIGINT' || Date.now() - firstMs > ECHO_MS) {
+        supervisor.kill();
+        complain('stopped at once');
+        process.exit(1);
+      }
+    };
+    process.on('SIGINT', ask);
+    process.on('SIGTERM', ask);
+    process.on('disconnect', () => ask('disconnect'));
+  });
+}
+
+/** Says where the services are, then waits for ever. */
+function welcome(folder) {
+  const width = Math.max(...services.map(({ name }) => name.length));
+  for (const service of services) say(`${service.name.padEnd(width)}  ${urlOf(service)}`);
+  say(`data in ${folder}, logs in ${folder}/logs; Ctrl-C stops\n`);
+  say('Try:');
+  say(
+    `  curl -s '${url('ingest')}/v1/ingest?table=events' -H 'content-type: application/json' -d '{"event_id":"hello-1","text":"first"}'`,
+  );
+  say(`  curl -s '${url('relay')}/streams/0.events/ops?since=0'`);
+  say(`  curl -s '${url('fold-worker')}/v1/streams/0.events/documents/events/hello-1'`);
+  return new Promise(() => {});
+}

@@ -1,0 +1,116 @@
+import { spawn } from 'node:child_process';
+import { accessSync, constants, createWriteStream, mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { outDir } from './paths.mjs';
+import { Problem } from './terminal.mjs';
+
+const READY_MS_MAX = 60_000;
+const STOP_MS_MAX = 30_000;
+
+/** The three services, their address setting and default. */
+export const services = [
+  { name: 'relay', setting: 'RELAY_ADDR', standard: '127.0.0.1:8787' },
+  { name: 'ingest', setting: 'INGEST_ADDR', standard: '127.0.0.1:8788' },
+  { name: 'fold-worker', setting: 'FOLD_ADDR', standard: '127.0.0.1:8789' },
+];
+
+/** Where a service answers, as a URL that this machine can use. */
+export function urlOf({ setting, standard }) {
+  const address = process.env[setting] || standard;
+  return `http://${address.replace(/^(0\.0\.0\.0|\[::\]):/, '127.0.0.1:')}`;
+}
+
+/** The data folder, made when it is missing. */
+export function dataFolder() {
+  const folder = process.env.TIDEMARK_DATA || './data';
+  try {
+    mkdirSync(path.join(folder, 'logs'), { recursive: true });
+    accessSync(folder, constants.W_OK);
+  } catch (error) {
+    throw new Problem(`TIDEMARK_DATA: cannot write to the folder ${folder}: ${error.message}`);
+  }
+  return folder;
+}
+
+/**
+ * Runs the services as child processes. Each one's log goes to a file; what it says on standard error is the reason when it fails.
+ * `failed` rejects with a Problem naming the first service that ends by itself.
+ */
+export class Supervisor {
+  #children = new Map();
+  #stopping = false;
+  #fail;
+  failed = new Promise((_, reject) => (this.#fail = reject));
+
+  constructor() {
+    this.failed.catch(() => {});
+  }
+
+  async start(folder) {
+    await Promise.race([Promise.all(services.map((service) => this.#startOne(service, folder))), this.failed]);
+  }
+
+  async #startOne({ name, setting, standard }, folder) {
+    // Its own process group, so that only we pass signals on; the IPC channel ends it when we are gone.
+    const child = spawn(process.execPath, ['--enable-source-maps', path.join(outDir(`apps/${name}`), 'main.js')], {
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      detached: true,
+    });
+    child.stdout.pipe(createWriteStream(path.join(folder, 'logs', `${name}.log`)));
+    let complaint = '';
+    child.stderr.on('data', (chunk) => (complaint = (complaint + chunk).slice(-4000)));
+    const gone = new Promise((resolve) => child.once('close', (code, signal) => resolve({ code, signal })));
+    this.#children.set(name, { child, gone });
+    void gone.then(({ code, signal }) => this.#ended(name, code, signal, complaint));
+    await new Promise((resolve) => child.on('message', (message) => message === 'listening' && resolve()));
+    await this.#ready(name, urlOf({ setting, standard }));
+  }
+
+  #ended(name, code, signal, complaint) {
+    this.#children.delete(name);
+    if (this.#stopping) return;
+    const how = signal === null ? `exit code ${code}` : `signal ${signal}`;
+    const said = complaint.trim().split('\n')[0];
+    this.#fail(
+      new Problem(
+        said === '' ? `${name} died (${how})` : said.startsWith(name) ? said : `${name} died (${how}): ${said}`,
+      ),
+    );
+  }
+
+  async #ready(name, url) {
+    const endsAtMs = Date.now() + READY_MS_MAX;
+    let state = 'no answer';
+    while (Date.now() < endsAtMs) {
+      try {
+        const answer = await fetch(`${url}/readyz`);
+        if (answer.ok) return;
+        state = await answer.text();
+      } catch (error) {
+        state = error.message;
+      }
+      await sleep(50);
+    }
+    throw new Problem(`${name} is not ready after ${READY_MS_MAX / 1000} s: ${state}`);
+  }
+
+  /** Asks every service to drain and waits for it; kills what does not end in time. */
+  async stop() {
+    this.#stopping = true;
+    await Promise.all(
+      [...this.#children.values()].map(async ({ child, gone }) => {
+        child.kill('SIGTERM');
+        const hard = setTimeout(() => child.kill('SIGKILL'), STOP_MS_MAX);
+        await gone;
+        clearTimeout(hard);
+      }),
+    );
+  }
+
+  /** Ends every service at once. */
+  kill() {
+    this.#stopping = true;
+    for (const { child } of this.#children.values()) child.kill('SIGKILL');
+  }
+}
