@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { DynamicModule } from '@nestjs/common';
+import { type DynamicModule, HttpException } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -76,15 +76,12 @@ export async function createHttp(
   return application;
 }
 
-/** Puts what the HTTP layer itself threw into our codes. */
+/** Puts what the HTTP layer itself threw into our codes: Fastify's errors, which Nest wraps into its own, carry a status. */
 function httpFault(thrown: unknown, bodyBytesMax: number): Fault {
-  const code = (thrown as { code?: unknown } | null)?.code;
-  const status = (thrown as { statusCode?: unknown } | null)?.statusCode;
-  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
-    return new Fault('too_large', `request body exceeded ${bodyBytesMax} bytes`);
-  }
-  if (code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH') return new Fault('malformed', 'invalid request body');
-  if (status === 400 || code === 'ECONNRESET') return new Fault('malformed', 'invalid request body');
+  const status =
+    thrown instanceof HttpException ? thrown.getStatus() : (thrown as { statusCode?: unknown } | null)?.statusCode;
+  if (status === 413) return new Fault('too_large', `request body exceeded ${bodyBytesMax} bytes`);
+  if (status === 400) return new Fault('malformed', 'invalid request body');
   return asFault(thrown);
 }
 

@@ -1,0 +1,18 @@
+import { ManualTime } from '@tidemark/libs-kernel/testing';
+import { readiness } from './health.ts';
+
+test('OPS-1: readiness is the sum of its checks, and says per check why not', async () => {
+  const checks = { store: async () => {}, broker: () => Promise.reject(new Error('refused')) };
+  expect(await readiness(checks, new ManualTime())).toEqual({
+    ready: false,
+    checks: { store: 'ok', broker: 'refused' },
+  });
+  expect((await readiness({ store: async () => {} }, new ManualTime())).ready).toBe(true);
+});
+
+test('OPS-1: a backend that does not answer cannot hang the probe', async () => {
+  const time = new ManualTime();
+  const result = readiness({ store: () => new Promise(() => {}) }, time, 2000);
+  time.advance(2000);
+  expect(await result).toEqual({ ready: false, checks: { store: 'no answer within 2000 ms' } });
+});
