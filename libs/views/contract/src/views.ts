@@ -15,8 +15,9 @@ export interface RegisterChange {
   readonly kind: string;
   readonly id: string;
   readonly field: string;
-  /** JSON text of the value. */
+  /** JSON text of the value; kept and served to the byte. */
   readonly value: string;
+  /** A field is written under one rule for ever. */
   readonly rule: 'higher' | 'lower';
   readonly version: RegisterVersion;
 }
@@ -24,7 +25,7 @@ export interface RegisterChange {
 export type ViewChange = RegisterChange;
 
 export interface Field {
-  /** JSON text. */
+  /** JSON text, as it was written. */
   readonly value: string;
   readonly version: RegisterVersion;
 }
@@ -33,6 +34,15 @@ export interface Document {
   readonly kind: string;
   readonly id: string;
   readonly fields: ReadonlyMap<string, Field>;
+}
+
+/** A page of documents ends at this many bytes of value text when nothing else is asked. */
+export const DOCUMENTS_PAGE_BYTES_MAX = 8 * 1024 * 1024;
+
+export interface DocumentPage {
+  readonly documents: readonly Document[];
+  /** `after` of the following page; null when this page reached the end. */
+  readonly next: string | null;
 }
 
 /** Inclusive. */
@@ -74,7 +84,10 @@ export interface Views {
   /** The stream's mark; null when none is stored. */
   mark(stream: string): Promise<StoredMark | null>;
 
-  /** Applies every change, each idempotent. When it resolves the rows are stored at least as durably as a later saveMark. */
+  /**
+   * Applies every change, each idempotent; a rejected call may have applied some. When it resolves the rows outlive the process and are
+   * stored at least as durably as a later saveMark. Rows of an epoch that no mark names are kept and not shown.
+   */
   apply(stream: string, epoch: number, changes: readonly ViewChange[]): Promise<void>;
 
   /**
@@ -88,10 +101,24 @@ export interface Views {
     expectedVersion: number,
   ): Promise<'saved' | 'conflict'>;
 
+  /** Null for an unknown document, and for every document of a stream without a mark. */
   document(stream: string, kind: string, id: string): Promise<Document | null>;
-  /** Documents of a kind in UTF-8 order of their ids, from the first id above `after` (null: from the start). */
-  documents(stream: string, kind: string, after: string | null, limit: number): Promise<readonly Document[]>;
 
+  /**
+   * Documents of a kind in UTF-8 order of their ids, from the first id above `after` (null: from the start), at most `limit` of them and
+   * about `bytesMax` bytes of values (but at least one document when there is one). One page is one snapshot; two pages are two.
+   */
+  documents(
+    stream: string,
+    kind: string,
+    after: string | null,
+    limit: number,
+    bytesMax?: number,
+  ): Promise<DocumentPage>;
+
+  /** Resolves when the store answers; for readiness. */
   ping(): Promise<void>;
+
+  /** Twice is fine. */
   close(): Promise<void>;
 }
