@@ -191,9 +191,11 @@ async function foldedOps({ relay, fold }) {
 
 async function showDocument(fold, streams) {
   for (const { stream } of streams.filter(({ stream }) => stream.endsWith(`.${TABLE}`))) {
-    const page = await get(`${fold}/v1/streams/${encodeURIComponent(stream)}/documents/${TABLE}?limit=1`);
-    if (page.documents.length === 0) continue;
-    const text = JSON.stringify(page.documents[0]);
+    const documents = `${fold}/v1/streams/${encodeURIComponent(stream)}/documents/${TABLE}`;
+    const [first] = (await get(`${documents}?limit=1`)).documents;
+    if (first === undefined) continue;
+    // As text: a number of 64 bits would lose digits on its way through JSON.parse.
+    const text = await (await fetch(`${documents}/${encodeURIComponent(first.id)}`)).text();
     say(`\none folded document of ${stream}:`);
     say(
       text.length <= DOCUMENT_CHARS_SHOWN

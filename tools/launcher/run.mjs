@@ -1,9 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { rolldown } from 'rolldown';
 import { input, output } from './bundle.mjs';
 import { openDemo, playDemo } from './demo.mjs';
 import { apps } from './paths.mjs';
 import { Supervisor, dataFolder, services, urlOf } from './supervisor.mjs';
-import { complain, say } from './terminal.mjs';
+import { Problem, complain, say } from './terminal.mjs';
 
 /** npm hands a Ctrl-C on to us although the terminal sent it to us as well; both come within this time. */
 const ECHO_MS = 300;
@@ -26,12 +27,20 @@ export async function run(demo) {
         : playDemo(records, { relay: url('relay'), ingest: url('ingest'), fold: url('fold-worker') });
     await Promise.race([work, asked, supervisor.failed]);
   } catch (error) {
+    const cause = await rootOf(error, supervisor);
     await supervisor.stop();
-    throw error;
+    throw cause;
   }
   await supervisor.stop();
   say('stopped');
   return 0;
+}
+
+/** A request that failed because a service died is told as the death of the service, which is noticed a moment later. */
+async function rootOf(error, supervisor) {
+  if (error instanceof Problem) return error;
+  const death = supervisor.failed.catch((problem) => problem);
+  return Promise.race([death, sleep(1000).then(() => error)]);
 }
 
 async function bundle(project) {
