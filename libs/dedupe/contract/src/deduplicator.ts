@@ -5,14 +5,19 @@ export interface DedupeKey {
   readonly id: string;
 }
 
+/** A key that the caller holds until its lease ends. Release compares the token. */
+export interface ClaimedKey {
+  readonly status: 'claimed';
+  readonly key: DedupeKey;
+  readonly token: string;
+}
+
 /**
  * `claimed`: first sighting within retention; the caller holds the key until its lease ends.
  * `duplicate`: committed and not expired. `in_flight`: another live claim holds it.
- * Only a claimed key has a token; Release compares it.
+ * A key that is both (a commit landed after its lease lapsed and another caller re-claimed it) may answer either.
  */
-export type Claim =
-  | { readonly status: 'claimed'; readonly key: DedupeKey; readonly token: string }
-  | { readonly status: 'duplicate' | 'in_flight'; readonly key: DedupeKey };
+export type Claim = ClaimedKey | { readonly status: 'duplicate' | 'in_flight'; readonly key: DedupeKey };
 
 /**
  * Reserve, publish, commit: an id is marked only after the broker has the event.
@@ -27,23 +32,26 @@ export type Claim =
  */
 export interface Deduplicator {
   /**
-   * One claim per key, in input order. Atomic per key across every process that shares the store: of concurrent reserves of one key at
-   * most one is claimed (DDP-2). A key repeated inside one call: the first occurrence gets the store's answer, later ones `duplicate`.
-   * All or nothing: when it rejects, it has released what it claimed. leaseMs <= 0 means the default lease. No keys, no work.
+   * One claim per key, in input order; a claimed key is held while less than leaseMs has passed. Atomic per key across every process
+   * that shares the store: of concurrent reserves of one key at most one is claimed (DDP-2). A key repeated inside one call: the
+   * first occurrence gets the store's answer, later ones `duplicate`. All or nothing: when it rejects, it has released what it
+   * claimed. leaseMs <= 0 means the default lease. No keys, no work.
    */
   reserve(keys: readonly DedupeKey[], leaseMs: number): Promise<readonly Claim[]>;
 
   /**
    * Makes the claimed ones duplicates for retentionMs (<= 0: for ever). Other statuses are ignored. Durable when it resolves (DDP-3).
-   * Unconditional: the committer did publish, so a commit is right even after its lease lapsed. Idempotent.
+   * Unconditional: the committer did publish, so a commit is right even after its lease lapsed. Idempotent: on a fault (outcome
+   * `unknown`: some of them may be stored) repeat the whole call.
    */
   commit(claims: readonly Claim[], retentionMs: number): Promise<void>;
 
   /** Gives up claims still owned (token equal and still pending) (DDP-4); others are left alone, which is not an error. */
   release(claims: readonly Claim[]): Promise<void>;
 
+  /** Resolves when the store answers. */
   ping(): Promise<void>;
 
-  /** Stops background work, then closes. Twice is fine. */
+  /** Waits for calls that run, stops background work, then closes. Twice is fine; every other call then faults with `unavailable`. */
   close(): Promise<void>;
 }

@@ -1,1 +1,3 @@
+export * from './answer-repeats.ts';
+export * from './claims.ts';
 export * from './deduplicator.ts';
