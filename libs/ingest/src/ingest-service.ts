@@ -1,0 +1,84 @@
+import type { Broker } from '@tidemark/libs-broker-contract';
+import type { Deduplicator } from '@tidemark/libs-dedupe-contract';
+import { type Clock, WINDOW_RECORDS_MAX } from '@tidemark/libs-kernel';
+import { type Admitted, type Refusal, type RequestHead, admit } from './admit.ts';
+import { type IngestAnswer, Tally, refuse } from './answer.ts';
+import { decode } from './decode.ts';
+import { type IngestLog, type IngestMetrics, WindowNotes, noMetrics, silentLog } from './observe.ts';
+import type { Tables } from './tables.ts';
+import { RequestWindows } from './window.ts';
+
+export interface IngestParts {
+  readonly deduplicator: Deduplicator;
+  readonly broker: Broker;
+  readonly tables: Tables;
+  readonly clock: Clock;
+  /** How long a claim is held; twice this and a second must fit the broker's duplicate window (ING-6). */
+  readonly leaseMs: number;
+  /** Publishes of one window that may wait for their answer together; 1 = one by one. */
+  readonly publishesInFlightMax?: number;
+  readonly log?: IngestLog;
+  readonly metrics?: IngestMetrics;
+}
+
+export interface IngestRequest extends RequestHead {
+  readonly body: Uint8Array;
+  /** Wall clock, ms: when the request arrived. Every record of it carries this time. */
+  readonly receivedMs: number;
+}
+
+/**
+ * Takes events in, each into the queue once: an id is marked only after the broker has its event. A record answered `ok` or `duplicate` is in
+ * the queue; for any other answer the header `Tidemark-Outcome` says what is known, and the same request may be sent again as it was.
+ */
+export class IngestService {
+  readonly #parts: Required<IngestParts>;
+
+  constructor(parts: IngestParts) {
+    this.#parts = { publishesInFlightMax: WINDOW_RECORDS_MAX, log: silentLog, metrics: noMetrics, ...parts };
+  }
+
+  /** What can be decided while the body has not arrived: a refused request need not send it. */
+  admit(head: RequestHead): Admitted | Refusal {
+    return admit(head, this.#parts.tables);
+  }
+
+  /**
+   * Runs to its end: it does not notice a client that goes away. Windows of at most 256 records, one after the other; the first that
+   * fails is the answer, and nothing of later ones is touched.
+   */
+  async ingest(request: IngestRequest): Promise<IngestAnswer> {
+    const admission = this.admit(request);
+    if (admission.kind === 'refused') return admission.answer;
+    const decoded = decode(admission.format, request.body);
+    if (decoded.kind === 'refused') return refuse(decoded.status, decoded.error);
+    const windows = this.#windowsOf(admission, request.receivedMs);
+    const tally = new Tally();
+    for (const raw of chunks(decoded.kind === 'single' ? [decoded.record] : decoded.records, WINDOW_RECORDS_MAX)) {
+      const window = await windows.open(raw);
+      const end = window.kind === 'open' ? await windows.close(window) : window;
+      if (end.kind === 'failed') return refuse(end.failure.status, end.failure.error, end.failure);
+      tally.add(end.results);
+    }
+    return decoded.kind === 'single' ? tally.single() : tally.batch();
+  }
+
+  #windowsOf({ tenant, table }: Admitted, receivedMs: number): RequestWindows {
+    const { broker, log, metrics } = this.#parts;
+    const receivedTimestamp = new Date(receivedMs).toISOString();
+    return new RequestWindows(
+      { ...this.#parts, notes: new WindowNotes(log, metrics, tenant, table.name) },
+      { tenant, table, receivedTimestamp, bodyBytesMax: broker.bodyBytesMax },
+    );
+  }
+}
+
+function* chunks<T>(items: Iterable<T>, size: number): Generator<T[]> {
+  let chunk: T[] = [];
+  for (const item of items) {
+    if (chunk.push(item) < size) continue;
+    yield chunk;
+    chunk = [];
+  }
+  if (chunk.length > 0) yield chunk;
+}

@@ -1,0 +1,140 @@
+import type { Broker } from '@tidemark/libs-broker-contract';
+import type { ClaimedKey, Deduplicator } from '@tidemark/libs-dedupe-contract';
+import type { Clock } from '@tidemark/libs-kernel';
+import type { RecordResult } from './answer.ts';
+import { commit, release } from './commit.ts';
+import type { RawRecord } from './decode.ts';
+import type { WindowNotes } from './observe.ts';
+import { type PrepareContext, type Prepared, type Ready, prepare } from './prepare.ts';
+import { type Publication, publishAll } from './publish.ts';
+import { type Standing, reserve } from './reserve.ts';
+import { resultOf } from './result.ts';
+import { type Failure, type Fate, type Settlement, settle, settleReserveFault } from './settle.ts';
+
+/** What the windows of one request work with. */
+export interface WindowParts {
+  readonly deduplicator: Deduplicator;
+  readonly broker: Broker;
+  readonly clock: Clock;
+  readonly leaseMs: number;
+  readonly publishesInFlightMax: number;
+  readonly notes: WindowNotes;
+}
+
+/** A window whose ids are claimed and whose records are not yet published. */
+export interface OpenWindow {
+  readonly kind: 'open';
+  readonly records: readonly Prepared[];
+  readonly standings: readonly Standing[];
+  /** On the monotonic clock: later than this the claims may be another's. */
+  readonly heldUntilMs: number;
+}
+
+export interface ClosedWindow {
+  readonly kind: 'closed';
+  readonly results: readonly RecordResult[];
+}
+
+/** The request ends here; the window holds nothing but what an uncertain publish leaves to lapse. */
+export interface FailedWindow {
+  readonly kind: 'failed';
+  readonly failure: Failure;
+}
+
+/**
+ * The windows of one request, in their order:
+ *
+ *     open:  prepare ─▶ reserve
+ *     close:                    publish ─▶ settle ─▶ commit ─▶ release ─▶ results
+ *
+ * Close runs to its end whatever becomes of the client (ING-5).
+ */
+export class RequestWindows {
+  readonly #parts: WindowParts;
+  readonly #context: PrepareContext;
+  /** Ids that this request published and could not commit. */
+  readonly #uncommitted = new Set<string>();
+  #queued = false;
+
+  constructor(parts: WindowParts, context: PrepareContext) {
+    this.#parts = parts;
+    this.#context = context;
+  }
+
+  async open(raw: readonly RawRecord[]): Promise<OpenWindow | FailedWindow> {
+    const { clock, deduplicator, leaseMs, notes } = this.#parts;
+    const records = raw.map((record) => prepare(record, this.#context));
+    notes.prepared(records);
+    const heldUntilMs = clock.monotonic() + leaseMs;
+    const reservation = await reserve(records, this.#uncommitted, deduplicator, leaseMs);
+    if (reservation.kind === 'reserved') {
+      return { kind: 'open', records, standings: reservation.standings, heldUntilMs };
+    }
+    notes.reserveFailed(records, reservation.fault);
+    return { kind: 'failed', failure: settleReserveFault(reservation.fault, this.#queued) };
+  }
+
+  async close(window: OpenWindow): Promise<ClosedWindow | FailedWindow> {
+    const { fates, detail } = await this.#publish(window);
+    const settlement = settle(fates, { leaseMs: this.#parts.leaseMs, earlierQueued: this.#queued });
+    await this.#settleClaims(settlement, window.standings);
+    this.#parts.notes.published(fates, settlement.failure, detail);
+    if (settlement.failure !== null) return { kind: 'failed', failure: settlement.failure };
+    this.#queued ||= settlement.verdicts.some((verdict) => verdict === 'stored' || verdict === 'duplicate');
+    const { retentionMs } = this.#context.table;
+    const { verdicts } = settlement;
+    return { kind: 'closed', results: window.records.map((record, at) => resultOf(record, verdicts[at], retentionMs)) };
+  }
+
+  /** Nothing is sent while a key of the window is in flight elsewhere, nor after the claims may have lapsed. */
+  async #publish({ records, standings, heldUntilMs }: OpenWindow): Promise<{ fates: Fate[]; detail: string | null }> {
+    const { broker, clock, publishesInFlightMax } = this.#parts;
+    const { tenant, table } = this.#context;
+    const topic = { tenant, table: table.name };
+    const inFlight = standings.some(({ kind }) => kind === 'in_flight');
+    const claimsNothing = standings.every(({ kind }) => kind !== 'claimed');
+    const publication = await publishAll(toSend(records, standings), topic, broker, {
+      inFlightMax: table.ordered ? 1 : publishesInFlightMax,
+      maySend: () => !inFlight && (claimsNothing || clock.monotonic() < heldUntilMs),
+    });
+    return { fates: fatesOf(standings, publication), detail: publication.detail };
+  }
+
+  /** Commits before it releases: a stored event is marked first of all. */
+  async #settleClaims(settlement: Settlement, standings: readonly Standing[]): Promise<void> {
+    const { deduplicator, notes } = this.#parts;
+    const stored = claimsAt(settlement.commit, standings);
+    const commitFault = await commit(stored, this.#context.table.retentionMs, deduplicator);
+    if (commitFault !== null) {
+      notes.commitFailed(stored.length, commitFault);
+      for (const claim of stored) this.#uncommitted.add(claim.key.id);
+    }
+    const unsent = claimsAt(settlement.release, standings);
+    const releaseFault = await release(unsent, deduplicator);
+    if (releaseFault !== null) notes.releaseFailed(unsent.length, releaseFault);
+  }
+}
+
+function toSend(records: readonly Prepared[], standings: readonly Standing[]): Ready[] {
+  return records.flatMap((record, position) => {
+    const kind = standings[position]?.kind;
+    return record.kind === 'ready' && (kind === 'claimed' || kind === 'unkeyed') ? [record] : [];
+  });
+}
+
+/** Gives each outcome back to its record; both are in record order. */
+function fatesOf(standings: readonly Standing[], { sent }: Publication): Fate[] {
+  const outcomes = sent.values();
+  return standings.map((standing): Fate => {
+    if (standing.kind === 'repeat') return standing;
+    if (standing.kind !== 'claimed' && standing.kind !== 'unkeyed') return { kind: standing.kind };
+    return { kind: standing.kind, sent: outcomes.next().value ?? 'not_sent' };
+  });
+}
+
+function claimsAt(positions: readonly number[], standings: readonly Standing[]): ClaimedKey[] {
+  return positions.flatMap((position) => {
+    const standing = standings[position];
+    return standing?.kind === 'claimed' ? [standing.claim] : [];
+  });
+}
