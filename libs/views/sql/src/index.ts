@@ -1,1 +1,1 @@
-export {};
+export { connectSqliteViews, type SqliteViewsOptions } from './sqlite/connect.ts';
