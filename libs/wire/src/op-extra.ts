@@ -1,21 +1,27 @@
 import { compareUtf8, Fault } from '@tidemark/libs-kernel';
 import { compactJson } from './json-compact.ts';
 import { JsonScanner, OPEN_BRACE } from './json-scanner.ts';
-import { quoteJson } from './json-write.ts';
-import { isOpField } from './op-fields.ts';
+import { OP_FIELDS } from './op-fields.ts';
 
-/** A top-level member of an op that is none of ours: its key and the source text of its value. */
-export type ExtraMember = readonly [key: string, source: string];
+/** A top-level member of an op that is none of ours. */
+export interface ExtraMember {
+  readonly key: string;
+  /** `"key":value` as compact source text. */
+  readonly text: string;
+}
 
 /**
  * The stored form of what an op carries besides its own fields: one compact JSON object text, keys in UTF-8 order, of a repeated key
- * the last value. Values keep their tokens: no number is rounded, no escape rewritten, nothing inside them reordered.
+ * the last value. Everything keeps its tokens: no number is rounded, no escape rewritten, nothing inside a value reordered.
  */
 export function extraText(members: readonly ExtraMember[]): string {
-  if (members.length === 0) return '{}';
-  const sources = new Map(members);
-  const keys = [...sources.keys()].sort(compareUtf8);
-  return `{${keys.map((key) => `${quoteJson(key)}:${compactJson(sources.get(key) as string)}`).join(',')}}`;
+  const ordered = members.every(({ key }, i) => i === 0 || compareUtf8((members[i - 1] as ExtraMember).key, key) < 0);
+  return `{${(ordered ? members : sorted(members)).map(({ text }) => text).join(',')}}`;
+}
+
+function sorted(members: readonly ExtraMember[]): ExtraMember[] {
+  const lastByKey = new Map(members.map((member) => [member.key, member]));
+  return [...lastByKey.values()].sort((a, b) => compareUtf8(a.key, b.key));
 }
 
 /**
@@ -33,7 +39,7 @@ function judge(extra: string): true {
     const scan = new JsonScanner(extra);
     for (let more = scan.enter(OPEN_BRACE); more; more = scan.more(OPEN_BRACE)) {
       const key = scan.key();
-      if (isOpField(key)) corrupt(`holding the field ${key}`);
+      if (OP_FIELDS.some(({ name }) => name === key)) corrupt(`holding the field ${key}`);
       scan.skip();
     }
     scan.end();

@@ -1,21 +1,26 @@
-/** The fields that an op must have, with the bit under which a reader notes that it saw one. */
-export const REQUIRED_BITS = {
-  envelope_version: 1,
-  op_id: 1 << 1,
-  lamport: 1 << 2,
-  site: 1 << 3,
-  target_kind: 1 << 4,
-  target_id: 1 << 5,
-  field: 1 << 6,
-  op_type: 1 << 7,
-  author: 1 << 8,
-  wall_clock: 1 << 9,
-} as const;
+/** What a field of an op may hold. */
+export type FieldKind = 'version' | 'integer' | 'text' | 'text or null';
 
-const OPTIONAL = ['domain', 'value'];
-
-const NAMES: ReadonlySet<string> = new Set([...Object.keys(REQUIRED_BITS), ...OPTIONAL]);
-
-export function isOpField(key: string): boolean {
-  return NAMES.has(key);
+export interface OpField {
+  readonly name: string;
+  readonly kind: FieldKind;
+  readonly required: boolean;
 }
+
+const field = (name: string, kind: FieldKind = 'text', required = true): OpField => ({ name, kind, required });
+
+/** The op's own fields in the order in which they are written, and nearly always read. */
+export const OP_FIELDS: readonly OpField[] = [
+  field('envelope_version', 'version'),
+  field('op_id'),
+  field('lamport', 'integer'),
+  field('site', 'integer'),
+  field('domain', 'text', false),
+  field('target_kind'),
+  field('target_id'),
+  field('field'),
+  field('op_type'),
+  field('value', 'text or null', false),
+  field('author'),
+  field('wall_clock'),
+];
