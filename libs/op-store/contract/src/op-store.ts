@@ -44,8 +44,8 @@ export interface OpStore {
   append(stream: string, ops: readonly Op[]): Promise<readonly AppendOutcome[]>;
 
   /**
-   * Ops with seq > max(after, 0), ascending, at most `limit` ops and about `bytesMax` bytes of text (but at least one op when there is
-   * one). Strongly consistent: sees every append that resolved before the call.
+   * Ops with seq > max(after, 0), ascending, at most `limit` ops and about `bytesMax` bytes of text (default PULL_PAGE_BYTES_MAX), but
+   * at least one op when there is one and `limit` allows it. Strongly consistent: sees every append that resolved before the call.
    * Once a reader was given seq n, no op with a lower seq becomes visible later (RLY-3).
    */
   read(stream: string, after: bigint, limit: number, bytesMax?: number): Promise<ReadPage>;
@@ -58,11 +58,15 @@ export interface OpStore {
   /** Opaque position of "now": `changes(position)` returns every stream whose append resolves after this call began. */
   position(): Promise<string>;
 
-  /** See {@link ChangePage}. A hint to look at a stream, never an order across streams; positions are not kept across restarts. */
+  /**
+   * See {@link ChangePage}; at most `limit` streams, `limit` >= 1. A page with fewer may still not be the last: the end is an unmoved
+   * position. A hint to look at a stream, never an order across streams; positions are not kept across restarts.
+   */
   changes(position: string, limit: number): Promise<ChangePage>;
 
   /** Resolves when the store answers; for readiness. */
   ping(): Promise<void>;
 
+  /** Gives up this handle. Any later call rejects with `unavailable`; a second close does nothing. */
   close(): Promise<void>;
 }

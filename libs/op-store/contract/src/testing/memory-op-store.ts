@@ -1,0 +1,145 @@
+import { compareUtf8, Fault, PULL_PAGE_BYTES_MAX } from '@tidemark/libs-kernel';
+import { type Op, opTextBytes } from '@tidemark/libs-wire';
+import type { AppendOutcome, ChangePage, OpStore, ReadPage, SequencedOp, StreamHead } from '../op-store.ts';
+
+interface MemoryStream {
+  /** In seq order. */
+  readonly ops: SequencedOp[];
+  readonly seqs: Map<string, bigint>;
+}
+
+/** What handles share, as processes share a database. */
+export class MemoryOpLog {
+  readonly streams = new Map<string, MemoryStream>();
+  /** The stream of every op in the order of storing; a position counts its entries. */
+  readonly journal: string[] = [];
+}
+
+/** The op store's behaviour without a disk. Each instance is one handle; handles on one log see the same ops. */
+export class MemoryOpStore implements OpStore {
+  protected readonly log: MemoryOpLog;
+  #closed = false;
+
+  constructor(log = new MemoryOpLog()) {
+    this.log = log;
+  }
+
+  async append(stream: string, ops: readonly Op[]): Promise<readonly AppendOutcome[]> {
+    this.#assertOpen();
+    return ops.map((op) => {
+      const existing = this.seqOf(stream, op.opId);
+      if (existing !== undefined) return { kind: 'existing', seq: existing };
+      const seq = this.nextSeq(stream);
+      this.place(stream, seq, op);
+      return { kind: 'stored', seq };
+    });
+  }
+
+  async read(stream: string, after: bigint, limit: number, bytesMax = PULL_PAGE_BYTES_MAX): Promise<ReadPage> {
+    this.#assertOpen();
+    const stored = this.log.streams.get(stream)?.ops ?? [];
+    const page: SequencedOp[] = [];
+    let bytes = 0;
+    for (let i = firstAbove(stored, after); i < stored.length && page.length < limit; i++) {
+      const { seq, op } = stored[i] as SequencedOp;
+      assertObject(op.extra, stream, seq);
+      bytes += opTextBytes(op);
+      if (page.length > 0 && bytes > bytesMax) break;
+      page.push({ seq, op });
+    }
+    return { ops: page, next: page.at(-1)?.seq ?? after };
+  }
+
+  async head(stream: string): Promise<bigint> {
+    this.#assertOpen();
+    return this.headOf(stream);
+  }
+
+  async streams(after: string | null, limit: number): Promise<readonly StreamHead[]> {
+    this.#assertOpen();
+    return [...this.log.streams.keys()]
+      .filter((stream) => after === null || compareUtf8(stream, after) > 0)
+      .sort(compareUtf8)
+      .slice(0, Math.max(limit, 0))
+      .map((stream) => ({ stream, head: this.headOf(stream) }));
+  }
+
+  async position(): Promise<string> {
+    this.#assertOpen();
+    return String(this.log.journal.length);
+  }
+
+  async changes(position: string, limit: number): Promise<ChangePage> {
+    this.#assertOpen();
+    const changed = new Set<string>();
+    let at = Number(position);
+    for (; at < this.log.journal.length; at++) {
+      const stream = this.log.journal[at] as string;
+      if (!changed.has(stream) && changed.size >= limit) break;
+      changed.add(stream);
+    }
+    return {
+      changed: [...changed].map((stream) => ({ stream, head: this.headOf(stream) })),
+      position: String(at),
+    };
+  }
+
+  async ping(): Promise<void> {
+    this.#assertOpen();
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+  }
+
+  /** Puts an op at a seq past the port, as an older writer or a damaged disk would have left it. */
+  plant(stream: string, seq: bigint, op: Op): void {
+    this.place(stream, seq, op);
+  }
+
+  protected nextSeq(stream: string): bigint {
+    return this.headOf(stream) + 1n;
+  }
+
+  protected headOf(stream: string): bigint {
+    return this.log.streams.get(stream)?.ops.at(-1)?.seq ?? 0n;
+  }
+
+  protected seqOf(stream: string, opId: string): bigint | undefined {
+    return this.log.streams.get(stream)?.seqs.get(opId);
+  }
+
+  protected place(stream: string, seq: bigint, op: Op): void {
+    const held = this.log.streams.get(stream) ?? { ops: [], seqs: new Map<string, bigint>() };
+    this.log.streams.set(stream, held);
+    held.ops.splice(firstAbove(held.ops, seq), 0, { seq, op });
+    held.seqs.set(op.opId, seq);
+    this.log.journal.push(stream);
+  }
+
+  #assertOpen(): void {
+    if (this.#closed) throw new Fault('unavailable', 'the op store is closed');
+  }
+}
+
+/** Index of the first op with a seq above `after`. */
+function firstAbove(ops: readonly SequencedOp[], after: bigint): number {
+  let from = 0;
+  let to = ops.length;
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    if ((ops[middle] as SequencedOp).seq > after) to = middle;
+    else from = middle + 1;
+  }
+  return from;
+}
+
+function assertObject(extra: string, stream: string, seq: bigint): void {
+  try {
+    const value: unknown = JSON.parse(extra);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return;
+  } catch {
+    // not JSON: below
+  }
+  throw new Fault('corrupt', `stream ${JSON.stringify(stream)}, seq ${seq}: the stored extra is no JSON object`);
+}
