@@ -33,66 +33,73 @@ export function jsonEnd(text: string, options: ReadJsonOptions = {}): number {
   return scan.at;
 }
 
-/** An array or object whose members are being read. */
-interface Container {
-  readonly open: number;
-  readonly value: JsonValue;
-  add(value: JsonValue): void;
-  /** Passes to the next value; false when the closing bracket was passed instead. */
-  next(): boolean;
+/** An array or object whose closing bracket was not read yet. */
+type Open = JsonValue[] | OpenObject;
+
+class OpenObject {
+  readonly members = new Map<string, JsonValue>();
+  /** Key of the member whose value is being read. */
+  key = '';
+  repeated: Set<string> | null = null;
+
+  add(value: JsonValue): void {
+    const before = this.members.size;
+    this.members.set(this.key, value);
+    if (this.members.size === before) (this.repeated ??= new Set()).add(this.key);
+  }
+
+  close(): JsonObject {
+    return new JsonObject(this.members, this.repeated === null ? NONE : [...this.repeated]);
+  }
 }
 
+const NONE: readonly string[] = [];
+
+/** Keeps its own stack, so that no nesting can overflow the engine's. */
 function readValue(scan: JsonScanner): JsonValue {
-  const outer: Container[] = [];
+  const outer: Open[] = [];
   for (;;) {
     const unit = scan.peek();
-    let value: JsonValue;
-    if (unit === OPEN_BRACE || unit === OPEN_BRACKET) {
-      const filled = scan.enter(unit);
-      const container = unit === OPEN_BRACE ? objectReader(scan, filled) : arrayReader(scan);
-      if (filled) {
-        outer.push(container);
-        continue;
-      }
-      value = container.value;
-    } else value = readScalar(scan, unit);
+    const filled = (unit === OPEN_BRACE || unit === OPEN_BRACKET) && scan.enter(unit);
+    if (filled) {
+      outer.push(openContainer(scan, unit));
+      continue;
+    }
+    let value = readUnnested(scan, unit);
     for (;;) {
       const innermost = outer[outer.length - 1];
       if (innermost === undefined) return value;
-      innermost.add(value);
-      if (innermost.next()) break;
-      value = innermost.value;
+      if (addAndPass(scan, innermost, value)) break;
       outer.pop();
+      value = Array.isArray(innermost) ? innermost : innermost.close();
     }
   }
 }
 
-function readScalar(scan: JsonScanner, unit: number): JsonValue {
+function openContainer(scan: JsonScanner, unit: number): Open {
+  if (unit === OPEN_BRACKET) return [];
+  const object = new OpenObject();
+  object.key = scan.key();
+  return object;
+}
+
+/** Puts the value into its container; true when another value follows, false when the container was closed. */
+function addAndPass(scan: JsonScanner, open: Open, value: JsonValue): boolean {
+  if (Array.isArray(open)) {
+    open.push(value);
+    return scan.more(OPEN_BRACKET);
+  }
+  open.add(value);
+  const more = scan.more(OPEN_BRACE);
+  if (more) open.key = scan.key();
+  return more;
+}
+
+/** A scalar, or a container that `enter` has already found empty. */
+function readUnnested(scan: JsonScanner, unit: number): JsonValue {
   if (unit === QUOTE) return scan.string();
+  if (unit === OPEN_BRACE) return new JsonObject(new Map());
+  if (unit === OPEN_BRACKET) return [];
   if (unit === 0x2d || (unit >= 0x30 && unit <= 0x39)) return new JsonNumber(scan.number());
   return scan.literal();
-}
-
-function arrayReader(scan: JsonScanner): Container {
-  const value: JsonValue[] = [];
-  return { open: OPEN_BRACKET, value, add: (element) => value.push(element), next: () => scan.more(OPEN_BRACKET) };
-}
-
-function objectReader(scan: JsonScanner, filled: boolean): Container {
-  const members = new Map<string, JsonValue>();
-  const repeated: string[] = [];
-  let key = filled ? scan.key() : '';
-  return {
-    open: OPEN_BRACE,
-    value: new JsonObject(members, repeated),
-    add(value) {
-      if (members.has(key) && !repeated.includes(key)) repeated.push(key);
-      members.set(key, value);
-    },
-    next() {
-      if (!scan.more(OPEN_BRACE)) return false;
-      key = scan.key();
-      return true;
-    },
-  };
 }

@@ -3,17 +3,19 @@ import { parseInt64 } from './int64.ts';
 import { type JsonScanner, QUOTE } from './json-scanner.ts';
 import type { Op } from './op.ts';
 import { type ExtraMember, extraText } from './op-extra.ts';
-import { OP_FIELDS } from './op-fields.ts';
+import { type FieldKind, OP_FIELDS, type OpField } from './op-fields.ts';
 
 const PLACES = new Map(OP_FIELDS.map(({ name }, place) => [name, place]));
 /** A field's key as it stands in compact text. */
 const KEYS = OP_FIELDS.map(({ name }) => `"${name}":`);
 const REQUIRED = OP_FIELDS.reduce((bits, { required }, place) => bits | (required ? 1 << place : 0), 0);
 
+type FieldValue = string | bigint | number | null;
+
 /** One op while its members are read, in any order. Wrong members are read over; the first problem is kept. */
 export class OpDraft {
   readonly #scan: JsonScanner;
-  readonly #values: (string | bigint | number | null)[] = [0, '', 0n, 0n, 'task', '', '', '', '', null, '', ''];
+  readonly #values: FieldValue[] = [0, '', 0n, 0n, 'task', '', '', '', '', null, '', ''];
   readonly #extra: ExtraMember[] = [];
   /** One bit for each field that was given. */
   #given = 0;
@@ -85,26 +87,34 @@ export class OpDraft {
     };
   }
 
-  #value(place: number): string | bigint | number | null {
-    const { kind } = OP_FIELDS[place]!;
-    if (kind === 'text' || kind === 'text or null') {
-      if (this.#scan.peek() === QUOTE) return this.#scan.string();
-      if (this.#scan.source() !== 'null' || kind === 'text')
-        this.#note(place, kind === 'text' ? 'expected a string' : 'expected a string or null');
-      return null;
-    }
-    const token = this.#scan.source();
-    if (kind === 'integer') {
-      const value = parseInt64(token);
-      if (value === null) this.#note(place, 'expected a signed 64-bit integer');
-      return value;
-    }
-    const version = /^(?:0|[1-9][0-9]{0,4})$/.test(token) ? Number(token) : -1;
-    if (version < 0 || version > 65535) this.#note(place, 'expected an integer from 0 to 65535');
-    return version;
+  #value(place: number): FieldValue {
+    const kind = (OP_FIELDS[place] as OpField).kind;
+    if (isText(kind) && this.#scan.peek() === QUOTE) return this.#scan.string();
+    const value = fieldValue(kind, this.#scan.source());
+    if (value === undefined) this.#note(place, `expected ${EXPECTED[kind]}`);
+    return value ?? null;
   }
 
   #note(place: number, problem: string): void {
     this.#problem ??= `${OP_FIELDS[place]?.name}: ${problem}`;
   }
+}
+
+const EXPECTED: Record<FieldKind, string> = {
+  version: 'an integer from 0 to 65535',
+  integer: 'a signed 64-bit integer',
+  text: 'a string',
+  'text or null': 'a string or null',
+};
+
+function isText(kind: FieldKind): boolean {
+  return kind === 'text' || kind === 'text or null';
+}
+
+/** The value of a token that is no string; undefined when the field may not hold it. */
+function fieldValue(kind: FieldKind, token: string): FieldValue | undefined {
+  if (kind === 'integer') return parseInt64(token) ?? undefined;
+  if (kind === 'version')
+    return /^(?:0|[1-9][0-9]{0,4})$/.test(token) && Number(token) <= 65535 ? Number(token) : undefined;
+  return kind === 'text or null' && token === 'null' ? null : undefined;
 }
