@@ -3,15 +3,12 @@
 import { builtinModules, createRequire } from 'node:module';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { rolldown } from 'rolldown';
-import { input, output } from './bundle.mjs';
+import { bundle } from './bundle.mjs';
 import { outDir, root } from './paths.mjs';
 
 const project = process.argv[2];
 await rm(outDir(project), { recursive: true, force: true });
-const bundle = await rolldown(input(project));
-const { output: chunks } = await bundle.write(output(project));
-await bundle.close();
+const chunks = await bundle(project);
 
 const readJson = async (file) => JSON.parse(await readFile(path.join(root, file), 'utf8'));
 const rootPackage = await readJson('package.json');

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { rolldown } from 'rolldown';
-import { input, output } from './bundle.mjs';
+import { bundle } from './bundle.mjs';
 import { openDemo, playDemo } from './demo.mjs';
 import { apps } from './paths.mjs';
 import { Supervisor, dataFolder, services, urlOf } from './supervisor.mjs';
@@ -41,12 +40,6 @@ async function rootOf(error, supervisor) {
   if (error instanceof Problem) return error;
   const death = supervisor.failed.catch((problem) => problem);
   return Promise.race([death, sleep(1000).then(() => error)]);
-}
-
-async function bundle(project) {
-  const build = await rolldown(input(project));
-  await build.write(output(project));
-  await build.close();
 }
 
 const url = (name) => urlOf(services.find((service) => service.name === name));

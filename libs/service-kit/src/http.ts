@@ -125,7 +125,7 @@ function observe(fastify: FastifyInstance, options: HttpOptions, { metrics, cloc
   });
 }
 
-/** 404 for an unknown path, 405 with Allow for a known path with another method. */
+/** 404 for an unknown path (an empty segment matches no parameter), 405 with Allow for a known path with another method. */
 function answerUnknownRoutes(
   fastify: FastifyInstance,
   wordFault: (fault: Fault, request: FastifyRequest) => Answer,
@@ -138,6 +138,8 @@ function answerUnknownRoutes(
     for (const one of [method].flat()) entry.methods.add(one);
   });
   fastify.addHook('onRequest', async (request, reply) => {
+    const emptySegment = Object.values(request.params ?? {}).some((value) => value === '' || value === undefined);
+    if (emptySegment) return send(reply, wordFault(new Fault('not_found', 'not found'), request));
     if (!request.is404) return;
     const path = request.url.split('?', 1)[0] ?? '';
     const methods = new Set(known.filter((entry) => entry.path.test(path)).flatMap((entry) => [...entry.methods]));

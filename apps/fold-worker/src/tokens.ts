@@ -1,0 +1,3 @@
+export const FOLD_WORKER = Symbol('FoldWorker');
+export const VIEWS = Symbol('Views');
+export const STOPPING = Symbol('stopping');
