@@ -1,9 +1,9 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { Fault } from '@tidemark/libs-kernel';
 import type { ConformanceCase } from '@tidemark/libs-kernel/testing';
-import { anOp, someOps } from './an-op.ts';
+import { anOp, someOps } from '../an-op.ts';
 import { idsOf, readAll, seqsOf } from './look.ts';
-import type { OpStoreHarness } from './op-store-harness.ts';
+import type { OpStoreHarness } from './harness.ts';
 
 /** What read promises about cursors and pages. */
 export const readCases: readonly ConformanceCase<OpStoreHarness>[] = [

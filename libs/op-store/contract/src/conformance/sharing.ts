@@ -1,12 +1,12 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import type { ConformanceCase } from '@tidemark/libs-kernel/testing';
 import type { OpStore, SequencedOp } from '../op-store.ts';
-import { anOp, someOps } from './an-op.ts';
+import { anOp, someOps } from '../an-op.ts';
 import { idsOf, readAll, seqsOf } from './look.ts';
-import type { OpStoreHarness } from './op-store-harness.ts';
+import type { OpStoreHarness } from './harness.ts';
 
 /** What holds between writers, readers and restarts. */
-export const concurrencyCases: readonly ConformanceCase<OpStoreHarness>[] = [
+export const sharingCases: readonly ConformanceCase<OpStoreHarness>[] = [
   {
     title: 'RLY-18, R28: 8 writers with 50 ops each on one stream take exactly the seqs 1 to 400',
     kills: 'takes-the-seq-before-the-write',

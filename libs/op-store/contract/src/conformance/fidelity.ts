@@ -1,8 +1,8 @@
 import { deepEqual } from 'node:assert/strict';
 import type { ConformanceCase } from '@tidemark/libs-kernel/testing';
 import { I64_MAX, I64_MIN, type Op } from '@tidemark/libs-wire';
-import { anOp } from './an-op.ts';
-import type { OpStoreHarness } from './op-store-harness.ts';
+import { anOp } from '../an-op.ts';
+import type { OpStoreHarness } from './harness.ts';
 
 /** Ops come back exactly as they were appended. */
 export const fidelityCases: readonly ConformanceCase<OpStoreHarness>[] = [

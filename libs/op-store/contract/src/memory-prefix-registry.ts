@@ -1,6 +1,6 @@
 import { Fault } from '@tidemark/libs-kernel';
 import { prefixCandidate } from '@tidemark/libs-wire';
-import { PREFIX_CANDIDATES_MAX, type PrefixRegistry, type Registration } from '../prefix-registry.ts';
+import { PREFIX_CANDIDATES_MAX, type PrefixRegistry, type Registration } from './prefix-registry.ts';
 
 interface StreamClaims {
   /** Prefix to the replica that owns it, and back. */
@@ -19,12 +19,10 @@ export class MemoryPrefixRegistry implements PrefixRegistry {
   }
 
   async register(stream: string, prefix: string, replicaUuid: string): Promise<Registration> {
-    const { owners, prefixes } = this.claimsOf(stream);
-    const owned = prefixes.get(replicaUuid);
+    const owned = this.claimsOf(stream).prefixes.get(replicaUuid);
     if (owned !== undefined) return answer(prefix, owned);
-    const free = owners.has(prefix) ? firstFreeCandidate(owners, replicaUuid) : prefix;
-    owners.set(free, replicaUuid);
-    prefixes.set(replicaUuid, free);
+    const free = this.isFree(stream, prefix) ? prefix : this.firstFreeCandidate(stream, replicaUuid);
+    this.claim(stream, free, replicaUuid);
     return answer(prefix, free);
   }
 
@@ -33,14 +31,24 @@ export class MemoryPrefixRegistry implements PrefixRegistry {
     this.claims.set(stream, claims);
     return claims;
   }
-}
 
-function firstFreeCandidate(owners: ReadonlyMap<string, string>, replicaUuid: string): string {
-  for (let n = 0; n < PREFIX_CANDIDATES_MAX; n++) {
-    const candidate = prefixCandidate(replicaUuid, n);
-    if (!owners.has(candidate)) return candidate;
+  protected isFree(stream: string, prefix: string): boolean {
+    return !this.claimsOf(stream).owners.has(prefix);
   }
-  throw new Fault('unavailable', 'prefix space exhausted');
+
+  protected claim(stream: string, prefix: string, replicaUuid: string): void {
+    const { owners, prefixes } = this.claimsOf(stream);
+    owners.set(prefix, replicaUuid);
+    prefixes.set(replicaUuid, prefix);
+  }
+
+  protected firstFreeCandidate(stream: string, replicaUuid: string): string {
+    for (let n = 0; n < PREFIX_CANDIDATES_MAX; n++) {
+      const candidate = prefixCandidate(replicaUuid, n);
+      if (this.isFree(stream, candidate)) return candidate;
+    }
+    throw new Fault('unavailable', 'prefix space exhausted');
+  }
 }
 
 function answer(asked: string, owned: string): Registration {

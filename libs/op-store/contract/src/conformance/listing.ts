@@ -2,8 +2,8 @@ import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { Fault } from '@tidemark/libs-kernel';
 import type { ConformanceCase } from '@tidemark/libs-kernel/testing';
 import type { OpStore } from '../op-store.ts';
-import { anOp, someOps } from './an-op.ts';
-import type { OpStoreHarness } from './op-store-harness.ts';
+import { anOp, someOps } from '../an-op.ts';
+import type { OpStoreHarness } from './harness.ts';
 
 /** Which streams there are, which ones changed, and the handle's life. */
 export const listingCases: readonly ConformanceCase<OpStoreHarness>[] = [

@@ -1,8 +1,8 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import type { ConformanceCase } from '@tidemark/libs-kernel/testing';
-import { anOp, someOps } from './an-op.ts';
+import { anOp, someOps } from '../an-op.ts';
 import { idsOf, seqsOf } from './look.ts';
-import type { OpStoreHarness } from './op-store-harness.ts';
+import type { OpStoreHarness } from './harness.ts';
 
 /** What append promises to one writer. */
 export const appendCases: readonly ConformanceCase<OpStoreHarness>[] = [

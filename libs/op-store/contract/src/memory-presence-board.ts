@@ -1,5 +1,5 @@
 import { compareUtf8 } from '@tidemark/libs-kernel';
-import type { Announcement, PresenceBoard, PresentMachine, PresentMachines } from '../presence-board.ts';
+import type { Announcement, PresenceBoard, PresentMachine, PresentMachines } from './presence-board.ts';
 
 /** What handles share, as processes share a database: per stream, the row of each machine. */
 export type MemoryRows = Map<string, Map<string, PresentMachine>>;

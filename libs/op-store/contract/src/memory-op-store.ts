@@ -1,6 +1,6 @@
 import { compareUtf8, Fault, PULL_PAGE_BYTES_MAX } from '@tidemark/libs-kernel';
 import { type Op, opTextBytes } from '@tidemark/libs-wire';
-import type { AppendOutcome, ChangePage, OpStore, ReadPage, SequencedOp, StreamHead } from '../op-store.ts';
+import type { AppendOutcome, ChangePage, OpStore, ReadPage, SequencedOp, StreamHead } from './op-store.ts';
 
 interface MemoryStream {
   /** In seq order. */
