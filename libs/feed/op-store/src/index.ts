@@ -1,1 +1,1 @@
-export {};
+export { type OpStoreFeedOptions, connectOpStoreFeed } from './connect.ts';

@@ -1,0 +1,67 @@
+import { type FeedHarness, feedConformance } from '@tidemark/libs-feed-contract/testing';
+import { Fault } from '@tidemark/libs-kernel';
+import { ManualTime } from '@tidemark/libs-kernel/testing';
+import type { OpStore } from '@tidemark/libs-op-store-contract';
+import { MemoryOpLog, MemoryOpStore, anOp } from '@tidemark/libs-op-store-contract/testing';
+import { connectOpStoreFeed } from './connect.ts';
+
+function harness(): FeedHarness {
+  const time = new ManualTime();
+  const log = new MemoryOpLog();
+  return {
+    time,
+    open: () => connectOpStoreFeed({ opStore: new MemoryOpStore(log), clock: time, sleeper: time }),
+    announce: (stream, head) => raise(new MemoryOpStore(log), stream, head),
+  };
+}
+
+async function raise(store: OpStore, stream: string, head: bigint): Promise<void> {
+  for (let seq = (await store.head(stream)) + 1n; seq <= head; seq++)
+    await store.append(stream, [anOp({ opId: String(seq) })]);
+}
+
+describe('OpStoreFeed', () => {
+  test.each(feedConformance)('$title', ({ run }) => run(harness()));
+});
+
+async function open(store: OpStore) {
+  const time = new ManualTime();
+  return { time, feed: await connectOpStoreFeed({ opStore: store, clock: time, sleeper: time, passMs: 60_000 }) };
+}
+
+const streamsOf = (batch: { changes: readonly { stream: string }[] }) => batch.changes.map(({ stream }) => stream);
+
+test('every stream is named again when a pass is due, changed or not', async () => {
+  const store = new MemoryOpStore();
+  for (const stream of ['a', 'b', 'c']) await raise(store, stream, 1n);
+  const { feed, time } = await open(store);
+  expect(streamsOf(await feed.read(10, 0)).sort()).toEqual(['a', 'b', 'c']);
+  expect(streamsOf(await feed.read(10, 0))).toEqual([]);
+  time.advance(60_000);
+  expect(streamsOf(await feed.read(10, 0))).toEqual(['a', 'b', 'c']);
+});
+
+test('a long pass does not starve changes, nor changes the pass', async () => {
+  const store = new MemoryOpStore();
+  for (let i = 0; i < 20; i++) await raise(store, `p${String(i).padStart(2, '0')}`, 1n);
+  const { feed } = await open(store);
+  const heard = new Set<string>();
+  for (let i = 0; i < 12; i++) {
+    await raise(store, 'hot', BigInt(i + 1));
+    const streams = streamsOf(await feed.read(4, 0));
+    expect(streams).toContain('hot');
+    for (const stream of streams) heard.add(stream);
+  }
+  expect(heard.size).toBe(21);
+});
+
+test('a fault of the store is passed on and loses no change', async () => {
+  const store = new MemoryOpStore();
+  const { feed } = await open(store);
+  await feed.read(10, 0);
+  await raise(store, 'a', 1n);
+  const changes = jest.spyOn(store, 'changes').mockRejectedValueOnce(new Fault('unavailable', 'busy'));
+  await expect(feed.read(10, 0)).rejects.toThrow('busy');
+  expect(changes).toHaveBeenCalledTimes(1);
+  expect(streamsOf(await feed.read(10, 0))).toEqual(['a']);
+});
