@@ -1,4 +1,4 @@
-import { Fault } from '@tidemark/libs-kernel';
+import { Fault, JSON_DEPTH_MAX } from '@tidemark/libs-kernel';
 import { decodeUtf8 } from './json-read.ts';
 import { JsonScanner, OPEN_BRACE } from './json-scanner.ts';
 
@@ -7,10 +7,10 @@ export type Fields = ReadonlyMap<string, string>;
 
 /**
  * The named members of a body that is one JSON object; others are judged as JSON and ignored. 'malformed' when it is no JSON,
- * 'invalid' when it is no object or names one of them twice.
+ * 'invalid' when it is no object or names one of them twice. A member may be nested as deep as a document of its own.
  */
 export function readFields(body: Uint8Array, names: readonly string[]): Fields {
-  const scan = new JsonScanner(decodeUtf8(body));
+  const scan = new JsonScanner(decodeUtf8(body), { depthMax: JSON_DEPTH_MAX + 1 });
   const fields = new Map<string, string>();
   let twice: string | undefined;
   if (scan.peek() !== OPEN_BRACE) {

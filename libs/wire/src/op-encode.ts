@@ -3,7 +3,7 @@ import { extraMembers } from './op-extra.ts';
 import { quoteJson } from './json-write.ts';
 
 /** About what the field names, quotes and numbers of an op take. */
-const OP_FRAME_BYTES = 230;
+const OP_FRAME_BYTES = 180;
 
 /**
  * One op as compact JSON: fields in their fixed order, `domain` left out when it is `task`, `value` always sent, then the unknown

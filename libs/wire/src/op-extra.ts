@@ -1,7 +1,7 @@
 import { compareUtf8, Fault } from '@tidemark/libs-kernel';
 import { compactJson } from './json-compact.ts';
 import { JsonScanner, OPEN_BRACE } from './json-scanner.ts';
-import { OP_FIELDS } from './op-fields.ts';
+import { isOpField } from './op-fields.ts';
 
 /** A top-level member of an op that is none of ours. */
 export interface ExtraMember {
@@ -30,26 +30,29 @@ function sorted(members: readonly ExtraMember[]): ExtraMember[] {
  */
 export function extraMembers(extra: string): string {
   if (extra === '{}') return '';
-  const compact = extra.startsWith('{') && judge(extra) ? compactJson(extra) : corrupt('no JSON object');
+  const shadowed = shadowedField(extra);
+  if (shadowed !== undefined) throw corrupt(`holding the field ${shadowed}`);
+  const compact = compactJson(extra);
   return compact === '{}' ? '' : `,${compact.slice(1, -1)}`;
 }
 
-function judge(extra: string): true {
+/** The first of the op's own fields that the object names; Fault 'corrupt' when it is no JSON object. */
+function shadowedField(extra: string): string | undefined {
+  let shadowed: string | undefined;
   try {
     const scan = new JsonScanner(extra);
     for (let more = scan.enter(OPEN_BRACE); more; more = scan.more(OPEN_BRACE)) {
       const key = scan.key();
-      if (OP_FIELDS.some(({ name }) => name === key)) corrupt(`holding the field ${key}`);
+      if (isOpField(key)) shadowed ??= key;
       scan.skip();
     }
     scan.end();
-    return true;
   } catch (thrown) {
-    if (thrown instanceof Fault && thrown.code === 'corrupt') throw thrown;
-    return corrupt('no JSON object');
+    throw corrupt('no JSON object', thrown);
   }
+  return shadowed;
 }
 
-function corrupt(why: string): never {
-  throw new Fault('corrupt', `the stored extra (the passthrough of unknown fields) is ${why}`);
+function corrupt(why: string, cause?: unknown): Fault {
+  return new Fault('corrupt', `the stored extra (the passthrough of unknown fields) is ${why}`, { cause });
 }

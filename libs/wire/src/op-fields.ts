@@ -24,3 +24,9 @@ export const OP_FIELDS: readonly OpField[] = [
   field('author'),
   field('wall_clock'),
 ];
+
+const NAMES: ReadonlySet<string> = new Set(OP_FIELDS.map(({ name }) => name));
+
+export function isOpField(key: string): boolean {
+  return NAMES.has(key);
+}
