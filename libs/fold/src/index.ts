@@ -1,1 +1,13 @@
-export {};
+export { listDocuments, readDocument, readWatermark } from './document-reader.ts';
+export { eventReducer } from './event-reducer.ts';
+export {
+  type FoldStatus,
+  FoldWorker,
+  type FoldWorkerOptions,
+  type StuckStream,
+  type TickResult,
+} from './fold-worker.ts';
+export type { Waited } from './mark-watch.ts';
+export { FOLDED_LAMPORT_MAX, type Reduced, type Reducer, Reducers } from './reduce.ts';
+export type { FoldLog, FoldMetrics } from './report.ts';
+export { type Covered, RANGES_MAX, cover, emptyWatermark, heldSeqs, isCovered, union } from './watermark.ts';
