@@ -1,0 +1,66 @@
+import { ClassicLevel } from 'classic-level';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { SpecFolder, keyOf, statuses } from './spec-store.ts';
+
+let folder: SpecFolder;
+beforeEach(async () => (folder = await SpecFolder.make()));
+afterEach(() => folder.end());
+
+describe('opening a folder', () => {
+  test('OPS-5: a folder of a newer format is refused in one line', async () => {
+    await putRaw('!format', '2');
+    await expect(folder.open()).rejects.toMatchObject({
+      code: 'misconfigured',
+      message: `dedupe store ${folder.path}: format 2 is newer than 1, the newest this build reads`,
+    });
+  });
+
+  test('OPS-5: a refused folder is left as it was, and unlocked', async () => {
+    await putRaw('!format', '2');
+    await expect(folder.open()).rejects.toThrow();
+    await putRaw('!format', '1');
+    await expect(folder.open()).resolves.toBeDefined();
+  });
+
+  test.each(['', '0', '1.5', 'one', '\u0001'])('OPS-5: a format mark of %p is corrupt', async (mark) => {
+    await putRaw('!format', mark);
+    await expect(folder.open()).rejects.toMatchObject({ code: 'corrupt' });
+  });
+
+  test('OPS-5: a LevelDB folder of something else is refused, so that no sweep empties it', async () => {
+    await putRaw('a', 'b');
+    await expect(folder.open()).rejects.toMatchObject({ code: 'misconfigured' });
+  });
+
+  test('OPS-5: the mark is there from the first opening on', async () => {
+    await (await folder.open()).close();
+    const db = new ClassicLevel(folder.path);
+    expect(await db.get('!format')).toBe('1');
+    await db.close();
+  });
+
+  test('DDP-1: a value of another shape reads as an id never seen', async () => {
+    await (await folder.open()).close();
+    await putRaw('acme/clicks/old', '8 bytes!');
+    const store = await folder.open();
+    expect(statuses(await store.reserve([keyOf('old')], 30_000))).toEqual(['claimed']);
+  });
+
+  test('DDP-2: a second opening in one process is refused as well', async () => {
+    await folder.open();
+    await expect(folder.open()).rejects.toMatchObject({ code: 'misconfigured' });
+  });
+
+  test('DDP-1: a folder that cannot be made is misconfigured, and a damaged one corrupt', async () => {
+    await expect(folder.open({ folder: '/dev/null/dedupe' })).rejects.toMatchObject({ code: 'misconfigured' });
+    await writeFile(join(folder.path, 'CURRENT'), 'no manifest');
+    await expect(folder.open()).rejects.toMatchObject({ code: 'corrupt' });
+  });
+});
+
+async function putRaw(key: string, value: string): Promise<void> {
+  const db = new ClassicLevel(folder.path);
+  await db.put(key, value);
+  await db.close();
+}

@@ -1,0 +1,115 @@
+import { setImmediate } from 'node:timers/promises';
+import { ClassicLevel } from 'classic-level';
+import { encodeCommit } from './commit-value.ts';
+import { checkFormat } from './format.ts';
+import { JoinedWrites } from './joined-writes.ts';
+import { LevelFolder } from './level-folder.ts';
+import { SpecFolder, keyOf, statuses } from './spec-store.ts';
+import { type SweepReport, sweepOnce } from './sweep.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+const LEASE_MS = 30_000;
+const FOREVER = encodeCommit(0n);
+const EXPIRED = encodeCommit(1n);
+const UNREADABLE = Buffer.from('8 bytes!');
+
+let folder: SpecFolder;
+beforeEach(async () => (folder = await SpecFolder.make()));
+afterEach(async () => {
+  jest.restoreAllMocks();
+  await folder.end();
+});
+
+describe('a pass', () => {
+  test('DDP-5: deletes expired and unreadable values over chunk borders and keeps the rest; the next finds nothing', async () => {
+    const swept = await opened();
+    const values = [FOREVER, EXPIRED, UNREADABLE];
+    await swept.put(Array.from({ length: 3_000 }, (_, i) => [`t/t/${i}`, values[i % 3]!]));
+    expect(await swept.pass()).toEqual({ expired: 1_000, unreadable: 1_000 });
+    expect(await swept.count()).toBe(1_000);
+    expect(await swept.pass()).toEqual({ expired: 0, unreadable: 0 });
+    await swept.close();
+  });
+
+  test('DDP-5: a chunk of nothing but dead keys at the very end is swept too', async () => {
+    const swept = await opened();
+    await swept.put(Array.from({ length: 2_048 }, (_, i) => [`t/t/${i}`, EXPIRED]));
+    expect(await swept.pass()).toEqual({ expired: 2_048, unreadable: 0 });
+    expect(await swept.count()).toBe(0);
+    await swept.close();
+  });
+
+  test('DDP-5: an id that is committed anew while its chunk is swept stays', async () => {
+    const swept = await opened();
+    await swept.put([
+      ['t/t/a', EXPIRED],
+      ['t/t/b', EXPIRED],
+    ]);
+    const scan = swept.level.scan.bind(swept.level);
+    swept.level.scan = async (after, limit) => {
+      const chunk = await scan(after, limit);
+      void swept.put([['t/t/a', FOREVER]]);
+      return chunk;
+    };
+    expect(await swept.pass()).toEqual({ expired: 1, unreadable: 0 });
+    expect(await swept.level.getMany(['t/t/a', 't/t/b'])).toEqual([Buffer.from(FOREVER), undefined]);
+    await swept.close();
+  });
+});
+
+describe('the sweep of an open store', () => {
+  test('DDP-5: first runs a minute after opening, then every hour, and goes on after a pass that failed', async () => {
+    const reports: SweepReport[] = [];
+    const store = await folder.open({ onSweep: (report) => reports.push(report) });
+    await store.commit(await store.reserve([keyOf('short')], LEASE_MS), 1_000);
+    await store.commit(await store.reserve([keyOf('long')], LEASE_MS), 2 * HOUR_MS);
+    await passed(MINUTE_MS - 1);
+    expect(reports).toEqual([]);
+    await passed(1);
+    expect(reports).toEqual([{ kind: 'done', expired: 1, unreadable: 0 }]);
+    jest.spyOn(ClassicLevel.prototype, 'iterator').mockImplementationOnce(() => {
+      throw Object.assign(new Error('IO error: Input/output error'), { code: 'LEVEL_IO_ERROR' });
+    });
+    await passed(HOUR_MS);
+    expect(reports[1]).toMatchObject({ kind: 'failed', fault: { code: 'unavailable' } });
+    await passed(HOUR_MS);
+    expect(reports[2]).toEqual({ kind: 'done', expired: 1, unreadable: 0 });
+  });
+
+  test('DDP-5: closing during a pass stops it between two chunks; what is left is swept after the next opening', async () => {
+    const first = await folder.open();
+    const keys = Array.from({ length: 1_500 }, (_, i) => keyOf(`${i}`));
+    await first.commit(await first.reserve(keys, LEASE_MS), 1_000);
+    await passed(MINUTE_MS);
+    await first.close();
+    expect(folder.time.sleepers).toBe(0);
+    const reports: SweepReport[] = [];
+    const second = await folder.open({ onSweep: (report) => reports.push(report) });
+    expect(statuses(await second.reserve([keyOf('0'), keyOf('1499')], LEASE_MS))).toEqual(['claimed', 'claimed']);
+    await passed(MINUTE_MS);
+    expect(reports).toEqual([{ kind: 'done', expired: 1_500 - 1_024, unreadable: 0 }]);
+  });
+});
+
+/** Moves time, then waits until the sweep sleeps again. */
+async function passed(ms: number): Promise<void> {
+  folder.time.advance(ms);
+  do await setImmediate();
+  while (folder.time.sleepers === 0);
+}
+
+async function opened() {
+  const level = await LevelFolder.open(folder.path);
+  await checkFormat(level);
+  const writes = new JoinedWrites(level);
+  const clock = folder.time;
+  const sleeper = { sleep: () => Promise.resolve() };
+  return {
+    level,
+    put: (entries: [string, Uint8Array][]) => writes.put(entries.map(([key, value]) => ({ type: 'put', key, value }))),
+    pass: () => sweepOnce({ level, writes, clock, sleeper }),
+    count: async () => (await level.scan('!format', 10_000)).length,
+    close: () => level.close(),
+  };
+}
