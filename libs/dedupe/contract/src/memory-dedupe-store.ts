@@ -32,10 +32,10 @@ export class MemoryDedupeStore {
 
   /** What a reserve would find now. */
   look(stored: string): 'free' | 'duplicate' | 'in_flight' {
-    const commit = this.committed.get(stored);
-    if (commit && this.remembers(commit)) return 'duplicate';
     const claim = this.pending.get(stored);
-    return claim && this.holds(claim) ? 'in_flight' : 'free';
+    if (claim && this.holds(claim)) return 'in_flight';
+    const commit = this.committed.get(stored);
+    return commit && this.remembers(commit) ? 'duplicate' : 'free';
   }
 
   /** Puts a claim in place of whatever lapsed there; answers its token. */

@@ -60,6 +60,7 @@ export const claimCases: readonly DedupeCase[] = [
       const second = await claimOf(client, keyOf('a'));
       await client.commit([late], RETENTION_MS);
       await client.release([second]);
+      time.advance(LEASE_MS + SLACK_MS);
       equal(await statusOf(client, keyOf('a')), 'duplicate');
     },
   },

@@ -1,6 +1,6 @@
 import { Fault } from '@tidemark/libs-kernel';
 import { storedKeyOf, type StoredId } from '../answer-repeats.ts';
-import type { Claim, ClaimedKey, DedupeKey } from '../deduplicator.ts';
+import type { Claim, DedupeKey } from '../deduplicator.ts';
 import { MemoryDedupeStore } from '../memory-dedupe-store.ts';
 import { MemoryDeduplicator } from '../memory-deduplicator.ts';
 import { type MemoryParts, soundParts } from '../memory-harness.ts';
@@ -67,7 +67,7 @@ export const clientMutants: Readonly<Record<string, MemoryParts>> = {
     class extends MemoryDeduplicator {
       override commit(claims: readonly Claim[], retentionMs: number): Promise<void> {
         return super.commit(
-          claims.map(({ key }): ClaimedKey => ({ status: 'claimed', key, token: '' })),
+          claims.map((claim) => ({ token: '', ...claim, status: 'claimed' })),
           retentionMs,
         );
       }
