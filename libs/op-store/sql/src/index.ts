@@ -1,1 +1,1 @@
-export {};
+export { connectSqlite, type SqliteOptions, type SqliteStores } from './sqlite/connect.ts';

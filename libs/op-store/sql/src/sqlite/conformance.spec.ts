@@ -1,0 +1,36 @@
+import {
+  opStoreConformance,
+  prefixRegistryConformance,
+  presenceBoardConformance,
+} from '@tidemark/libs-op-store-contract/testing';
+import type { Op } from '@tidemark/libs-wire';
+import Database from 'better-sqlite3';
+import { OP_COLUMNS, toCells } from './op-row.ts';
+import { Scratch } from './scratch.ts';
+
+let scratch: Scratch;
+beforeEach(() => (scratch = new Scratch()));
+afterEach(() => scratch.remove());
+
+describe('the op store in SQLite', () => {
+  const open = async () => (await scratch.open()).opStore;
+  test.each(opStoreConformance)('$title', ({ run }) => run({ open, plant }));
+});
+
+describe('the prefix registry in SQLite', () => {
+  const open = async () => (await scratch.open()).prefixRegistry;
+  test.each(prefixRegistryConformance)('$title', ({ run }) => run({ open }));
+});
+
+describe('the presence board in SQLite', () => {
+  const open = async () => (await scratch.open()).presenceBoard;
+  test.each(presenceBoardConformance)('$title', ({ run }) => run({ open }));
+});
+
+async function plant(stream: string, seq: bigint, op: Op): Promise<void> {
+  await (await scratch.open()).close();
+  const other = new Database(scratch.file);
+  const sql = `INSERT INTO stream_ops (stream_id, seq, ${OP_COLUMNS}) VALUES (?, ?${', ?'.repeat(13)})`;
+  other.prepare(sql).run(stream, seq, ...toCells(op));
+  other.close();
+}

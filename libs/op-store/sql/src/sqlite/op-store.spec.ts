@@ -1,0 +1,91 @@
+import { Fault } from '@tidemark/libs-kernel';
+import { anOp, someOps } from '@tidemark/libs-op-store-contract/testing';
+import Database from 'better-sqlite3';
+import { openFile } from './open-file.ts';
+import { Scratch } from './scratch.ts';
+
+let scratch: Scratch;
+beforeEach(() => (scratch = new Scratch()));
+afterEach(() => scratch.remove());
+
+/** Changes the file past the adapter. */
+function tamper(sql: string): void {
+  const other = new Database(scratch.file);
+  other.exec(sql);
+  other.close();
+}
+
+describe('the op store in SQLite', () => {
+  it('RLY-6, S8: syncs every commit: WAL with synchronous=FULL', async () => {
+    const { dataSource, handle } = await openFile(scratch.file, 50);
+    expect(handle.pragma('journal_mode', { simple: true })).toBe('wal');
+    expect(handle.pragma('synchronous', { simple: true })).toBe(2);
+    await dataSource.destroy();
+  });
+
+  it('R13: an append that fails stores nothing of its call and burns no seq', async () => {
+    const { opStore } = await scratch.open();
+    await opStore.append('s', someOps(2));
+    tamper(`CREATE TRIGGER refuse BEFORE INSERT ON stream_ops WHEN new.op_id = 'bad'
+            BEGIN SELECT RAISE(ABORT, 'refused'); END`);
+    await expect(opStore.append('s', [anOp({ opId: 'good' }), anOp({ opId: 'bad' })])).rejects.toBeInstanceOf(Fault);
+    expect(await opStore.head('s')).toBe(2n);
+    expect(await opStore.append('s', [anOp({ opId: 'good' })])).toEqual([{ kind: 'stored', seq: 3n }]);
+  });
+
+  it('RLY-1: a cell of the wrong type fails the read with a fault that names stream, seq and column', async () => {
+    const { opStore } = await scratch.open();
+    for (const [column, value] of [
+      ['site', "'many'"],
+      ['lamport', '1.5'],
+      ['author', "x'00'"],
+      ['value', "x'00'"],
+    ] as const) {
+      await opStore.append(column, someOps(2));
+      tamper(`UPDATE stream_ops SET ${column} = ${value} WHERE stream_id = '${column}' AND seq = 2`);
+      await expect(opStore.read(column, 0n, 10)).rejects.toMatchObject({
+        code: 'corrupt',
+        message: expect.stringMatching(new RegExp(`"${column}", seq 2: .*${column}`)),
+      });
+    }
+  });
+
+  it('RLY-2: keeps U+0000 in text, and stream ids that are empty or hold it', async () => {
+    const { opStore } = await scratch.open();
+    const op = anOp({ opId: 'a\0b', value: '\0', author: 'x\0' });
+    for (const stream of ['', 'a\0', 'a\0b']) await opStore.append(stream, [op]);
+    expect((await opStore.read('a\0b', 0n, 10)).ops).toEqual([{ seq: 1n, op }]);
+    expect((await opStore.streams(null, 10)).map(({ stream }) => stream)).toEqual(['', 'a\0', 'a\0b']);
+    expect((await opStore.streams('', 1)).map(({ stream }) => stream)).toEqual(['a\0']);
+  });
+
+  it('FLD-1: VACUUM and deleted rows cost a follower at most what a full pass over the streams finds', async () => {
+    const { opStore } = await scratch.open();
+    await opStore.append('s', someOps(3));
+    const position = await opStore.position();
+    tamper(`DELETE FROM stream_ops WHERE seq = 3; VACUUM`);
+    await opStore.append('s', someOps(4));
+    expect((await opStore.changes(position, 10)).changed).toEqual([{ stream: 's', head: 4n }]);
+    expect(await opStore.streams(null, 10)).toEqual([{ stream: 's', head: 4n }]);
+  });
+
+  it('FLD-1: a page of changes looks at a bounded number of rows, and later pages go on', async () => {
+    const { opStore } = await scratch.open();
+    const position = await opStore.position();
+    for (let i = 0; i < 5; i++) await opStore.append('burst', someOps(1000, `call-${i}`));
+    await opStore.append('behind', someOps(1));
+    const first = await opStore.changes(position, 10);
+    expect(first.changed).toEqual([{ stream: 'burst', head: 5000n }]);
+    const second = await opStore.changes(first.position, 10);
+    expect(second.changed.map(({ stream }) => stream)).toEqual(['burst', 'behind']);
+  });
+
+  it('RLY-19: listing streams steps through the key and never scans the ops', async () => {
+    const { dataSource, handle } = await openFile(scratch.file, 50);
+    const plan = handle
+      .prepare('EXPLAIN QUERY PLAN SELECT min(stream_id) FROM stream_ops WHERE stream_id > ?')
+      .all('s') as { detail: string }[];
+    expect(plan.map(({ detail }) => detail).join()).toMatch(/^SEARCH stream_ops USING COVERING INDEX/);
+    await dataSource.destroy();
+  });
+});

@@ -1,0 +1,35 @@
+import type { StreamHead } from '@tidemark/libs-op-store-contract';
+import type { Handle } from './open-file.ts';
+
+export interface Streams {
+  head(stream: string): bigint;
+  list(after: string | null, limit: number): StreamHead[];
+}
+
+/**
+ * Streams are found by stepping through the primary key from one id to the next: a page costs two seeks per stream, however many ops
+ * they hold. Text compares by its bytes (collation BINARY).
+ */
+export function prepareStreams(handle: Handle): Streams {
+  const head = handle.prepare<[string], bigint | null>('SELECT max(seq) FROM stream_ops WHERE stream_id = ?');
+  const first = handle.prepare<[], string | null>('SELECT min(stream_id) FROM stream_ops');
+  const following = handle.prepare<[string], string | null>(
+    'SELECT min(stream_id) FROM stream_ops WHERE stream_id > ?',
+  );
+  head.pluck().safeIntegers();
+  first.pluck();
+  following.pluck();
+  const headOf = (stream: string): bigint => head.get(stream) ?? 0n;
+  return {
+    head: headOf,
+    list(after, limit) {
+      const heads: StreamHead[] = [];
+      let stream = after === null ? first.get() : following.get(after);
+      while (typeof stream === 'string' && heads.length < limit) {
+        heads.push({ stream, head: headOf(stream) });
+        stream = following.get(stream);
+      }
+      return heads;
+    },
+  };
+}
