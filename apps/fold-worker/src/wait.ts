@@ -17,11 +17,11 @@ export async function waitForMinSeq(
   if (text === undefined) return undefined;
   const minSeq = parseInt64(text);
   if (minSeq === null || minSeq < 0n) throw new Fault('malformed', 'min_seq: must be a seq, 0 or higher');
-  const { reached, foldedThrough } = await worker.waitFor(stream, minSeq, waitMs(query), stopping);
+  const { reached, mark } = await worker.waitFor(stream, minSeq, waitMs(query), stopping);
   if (reached) return undefined;
   return {
     status: 504,
-    body: `{"error":"not folded through ${minSeq} in time","folded_through":${foldedThrough}}`,
+    body: `{"error":"not folded through ${minSeq} in time","folded_through":${mark?.watermark.foldedThrough ?? 0n}}`,
     headers: { 'tidemark-outcome': 'not-done' },
   };
 }

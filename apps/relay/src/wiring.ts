@@ -7,9 +7,9 @@ import { type RelaySettings, queueFolder, sqliteFile } from './config.ts';
 
 /** The only place that knows which adapters the relay runs on. Each is loaded when its setting asks for it. */
 export async function openRelay(settings: RelaySettings, parts: ServiceParts): Promise<OpenService> {
-  const { clock, stopping } = parts;
+  const { clock, sleeper, stopping } = parts;
   const { connectSqlite } = await import('@tidemark/libs-op-store-sql');
-  const store = await connectSqlite({ file: sqliteFile(settings), clock });
+  const store = await connectSqlite({ file: sqliteFile(settings), clock, sleeper });
   const broker = settings.RELAY_INTAKE ? await openBroker(settings, parts) : null;
   const intake = broker === null ? null : openIntake(broker, store.opStore, parts);
   const module = AppModule.create({

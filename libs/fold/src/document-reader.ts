@@ -1,5 +1,6 @@
 import type { Document, SeqRange, Views } from '@tidemark/libs-views-contract';
 import { quoteJson } from '@tidemark/libs-wire';
+import { emptyWatermark } from './watermark.ts';
 
 /**
  * The JSON texts of the HTTP answers. Values stand in them as they were written, 64-bit integers as integer tokens. The mark is read
@@ -27,17 +28,16 @@ export async function listDocuments(
   return `{"documents":[${texts.join()}],"next":${next === null ? 'null' : quoteJson(next)},"folded_through":${through}}`;
 }
 
-/** Null for a stream that has no mark. */
-export async function readWatermark(views: Views, stream: string): Promise<string | null> {
-  const mark = await views.mark(stream);
-  if (!mark) return null;
-  const { foldedThrough, ahead, holes, floor } = mark.watermark;
+/** Of a stream without a mark nothing is folded: seq 0, in the first epoch. */
+export async function readWatermark(views: Views, stream: string): Promise<string> {
+  const { epoch, watermark } = (await views.mark(stream)) ?? { epoch: 1, watermark: emptyWatermark() };
+  const { foldedThrough, ahead, holes, floor } = watermark;
   const aheadText = ahead.map(({ from, to }: SeqRange) => `[${from},${to}]`);
   const holesText = holes.map(
     ({ from, to, firstSeenMs }) => `{"from":${from},"to":${to},"first_seen_ms":${firstSeenMs}}`,
   );
   return (
-    `{"stream":${quoteJson(stream)},"epoch":${mark.epoch},"folded_through":${foldedThrough},` +
+    `{"stream":${quoteJson(stream)},"epoch":${epoch},"folded_through":${foldedThrough},` +
     `"ahead":[${aheadText.join()}],"holes":[${holesText.join()}],"floor":${floor}}`
   );
 }
