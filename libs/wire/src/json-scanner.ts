@@ -90,14 +90,6 @@ export class JsonScanner {
     return true;
   }
 
-  /** Passes exactly this text when it comes next; a cheap guess at a key. */
-  passText(text: string): boolean {
-    this.peek();
-    const found = this.text.startsWith(text, this.#at);
-    if (found) this.#at += text.length;
-    return found;
-  }
-
   /** Reads a key and passes its colon. */
   key(): string {
     const key = this.string();

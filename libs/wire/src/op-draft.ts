@@ -5,9 +5,8 @@ import type { Op } from './op.ts';
 import { type ExtraMember, extraText } from './op-extra.ts';
 import { type FieldKind, OP_FIELDS, type OpField } from './op-fields.ts';
 
-const PLACES = new Map(OP_FIELDS.map(({ name }, place) => [name, place]));
-/** A field's key as it stands in compact text. */
-const KEYS = OP_FIELDS.map(({ name }) => `"${name}":`);
+const NAMES = OP_FIELDS.map(({ name }) => name);
+const PLACES = new Map(NAMES.map((name, place) => [name, place]));
 const REQUIRED = OP_FIELDS.reduce((bits, { required }, place) => bits | (required ? 1 << place : 0), 0);
 
 type FieldValue = string | bigint | number | null;
@@ -19,7 +18,7 @@ export class OpDraft {
   readonly #extra: ExtraMember[] = [];
   /** One bit for each field that was given. */
   #given = 0;
-  /** Place of the field that would come next if the members came in order. */
+  /** Place of the field that would come next. */
   #expected = 0;
   #problem: string | null = null;
 
@@ -28,37 +27,35 @@ export class OpDraft {
   }
 
   readMember(): void {
-    const place = this.#passExpectedKey() ?? this.#readKey();
+    const place = this.#readKey();
     if (place === null) return;
     const bit = 1 << place;
     if ((this.#given & bit) !== 0) this.#note(place, 'given twice');
     this.#given |= bit;
-    this.#expected = place + 1;
     this.#values[place] = this.#value(place);
   }
 
-  /** The place of the next field in order when its key comes next as compact text, so that most keys are never built. */
-  #passExpectedKey(): number | null {
-    for (let place = this.#expected; place < KEYS.length; place++) {
-      if (this.#scan.passText(KEYS[place] as string)) return place;
-      if ((REQUIRED & (1 << place)) !== 0) break;
-    }
-    return null;
-  }
-
-  /** The place of any field; null after an unknown member was read. */
+  /** The place of the field that comes next; null after an unknown member was read. */
   #readKey(): number | null {
     const scan = this.#scan;
     scan.peek();
     const start = scan.at;
     const blanks = scan.blanks;
     const key = scan.key();
-    const place = PLACES.get(key);
+    const place = this.#placeOf(key);
     if (place !== undefined) return place;
     scan.skip();
     const source = scan.text.slice(start, scan.at);
     this.#extra.push({ key, text: scan.blanks === blanks ? source : compactJson(source) });
     return null;
+  }
+
+  /** Members nearly always come in order, and comparing two texts is cheaper than hashing one. */
+  #placeOf(key: string): number | undefined {
+    let place = this.#expected;
+    if (key !== NAMES[place] && key !== NAMES[++place]) return PLACES.get(key);
+    this.#expected = place + 1;
+    return place;
   }
 
   /** What is wrong with the op, beginning with the field's name; null when nothing is. */
