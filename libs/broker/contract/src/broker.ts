@@ -1,4 +1,7 @@
-/** Where an event goes. Any strings; an adapter escapes them. An empty tenant is refused, never defaulted. */
+/**
+ * Where an event goes. Any well-formed strings; an adapter escapes them. An empty tenant is refused, never defaulted: every call
+ * that gets one rejects with a fault `invalid`, as for a string that has no UTF-8 form.
+ */
 export interface Topic {
   readonly tenant: string;
   readonly table: string;
@@ -6,7 +9,8 @@ export interface Topic {
 
 /**
  * What is known after a publish.
- * `stored`: durable in the queue. `duplicate`: a repeat of an idempotency key inside the duplicate window; the first copy is stored; a success.
+ * `stored`: durable in the queue. `duplicate`: a repeat of an idempotency key inside the duplicate window; the first copy was stored
+ * (under `seq`) and may have been acked since; a success.
  * `full`, `too_large`: certainly refused, nothing stored. `unavailable`, `unknown`: may have been stored.
  */
 export type PublishOutcome =
@@ -15,7 +19,10 @@ export type PublishOutcome =
   | { readonly kind: 'unavailable' | 'unknown'; readonly detail: string };
 
 export interface PublishOptions {
-  /** A repeat inside the duplicate window is dropped and reported as `duplicate` (BRK-2). */
+  /**
+   * A repeat in the same tenant's queue inside the duplicate window is dropped and reported as `duplicate` (BRK-2), also when the queue is
+   * full by then. A refused publish does not use its key up. The empty key is refused (`invalid`).
+   */
   readonly idempotencyKey?: string;
 }
 
@@ -31,7 +38,7 @@ export interface Delivery {
 }
 
 export interface DeadLetter extends Omit<Delivery, 'attempt'> {
-  /** Place among the tenant's dead letters. */
+  /** Place among the tenant's dead letters; rises. */
   readonly id: bigint;
   readonly reason: string;
   /** Wall clock, ms. */
@@ -41,23 +48,34 @@ export interface DeadLetter extends Omit<Delivery, 'attempt'> {
 export interface QueueStats {
   /** Messages stored and not yet settled by every durable consumer. */
   readonly messages: bigint;
+  /** What counts against bytesMax: bodies, and what the broker keeps beside them. */
   readonly bytes: bigint;
   readonly bytesMax: bigint;
   readonly deadLetters: bigint;
 }
 
 export interface ConsumerOptions {
-  /** Durable: its place survives restarts; two consumers with one name share the work. */
+  /** Durable: its place survives restarts; two consumers with one name share the work. A new name begins at the oldest stored message. */
   readonly name: string;
   /** A delivery neither acked nor naked within this time is delivered again. */
   readonly ackWaitMs: number;
 }
 
-/** A durable consumer of one tenant's queue, explicit ack, at least once, in queue order for first deliveries (BRK-5). */
+/**
+ * A durable consumer of one tenant's queue, explicit ack, at least once, in queue order for first deliveries (BRK-5). A message is
+ * removed when every durable consumer of the queue has acked it; a queue without consumers keeps all.
+ *
+ *     publish ─▶ stored ──fetch──▶ in flight ──ack──▶ settled, never delivered again
+ *                  ▲                   │
+ *                  └── nak's delay, or ackWaitMs without a word (a crash): attempt + 1
+ */
 export interface Consumer {
-  /** Up to `max` deliveries, oldest first; waits up to `waitMs` for the first one; empty when there is none or `signal` aborts. */
+  /**
+   * Up to `max` deliveries, oldest first; waits up to `waitMs` for the first one; empty when there is none, `signal` aborts or the
+   * consumer is closed meanwhile. May give fewer than there are, to bound memory.
+   */
   fetch(max: number, waitMs: number, signal?: AbortSignal): Promise<readonly Delivery[]>;
-  /** Durable when it resolves. Idempotent. */
+  /** Durable when it resolves. Idempotent; also right for a delivery that was given to somebody else meanwhile. */
   ack(deliveries: readonly Delivery[]): Promise<void>;
   /** Hands them back: delivered again after `delayMs`. */
   nak(deliveries: readonly Delivery[], delayMs: number): Promise<void>;
@@ -65,6 +83,7 @@ export interface Consumer {
   deadLetter(delivery: Delivery, reason: string): Promise<void>;
   /** Messages of the queue that this consumer has not acked. */
   pending(): Promise<bigint>;
+  /** What it has in flight is delivered again after the ack wait. */
   close(): Promise<void>;
 }
 
@@ -72,10 +91,14 @@ export interface Consumer {
 export interface Lease {
   /** True while the lease is still held; then it runs for its full time again. False: it was lost, act on it no more. */
   renew(): Promise<boolean>;
+  /** Frees a lease still held; one that was lost is left to its new owner. */
   release(): Promise<void>;
 }
 
-/** Faults: `unavailable`, `disk_full`, `misconfigured`, `corrupt`, `internal`. Publish returns its uncertainty as a value instead. */
+/**
+ * Faults: `unavailable`, `disk_full`, `misconfigured`, `corrupt`, `internal`; `not_found` for a tenant without a queue (publish says
+ * `full` instead); `invalid` for a name that is refused. Publish returns its uncertainty as a value.
+ */
 export interface Broker {
   /** How long a repeated idempotency key is dropped, counted from the stored publish. */
   readonly duplicateWindowMs: number;
@@ -90,6 +113,7 @@ export interface Broker {
   /**
    * Appends to the tenant's queue; a resolved `stored` is on disk (BRK-4). Publishes of one caller keep their order, also when several
    * are in flight together. A full queue refuses the new and keeps the old (BRK-3). A tenant without an open queue is `full`.
+   * `body` must not be changed before it resolves.
    */
   publish(topic: Topic, body: Uint8Array, options?: PublishOptions): Promise<PublishOutcome>;
 
@@ -97,10 +121,13 @@ export interface Broker {
   stats(tenant: string): Promise<QueueStats>;
   /** Dead letters with id > after, oldest first. */
   deadLetters(tenant: string, after: bigint, limit: number): Promise<readonly DeadLetter[]>;
+  /** For an operator, after a replay (publish, then remove). False when it is not there. Durable. */
+  removeDeadLetter(tenant: string, id: bigint): Promise<boolean>;
 
-  /** The lease, or null while another owner holds it. An abandoned lease is free after ttlMs. */
+  /** The lease, or null while another owner holds it. The same owner gets it anew. An abandoned lease is free after ttlMs. */
   acquireLease(name: string, owner: string, ttlMs: number): Promise<Lease | null>;
 
   ping(): Promise<void>;
+  /** Finishes the writes that wait, ends waiting fetches, then closes. Twice is fine. */
   close(): Promise<void>;
 }
