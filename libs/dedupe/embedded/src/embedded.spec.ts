@@ -32,6 +32,17 @@ describe('reserve', () => {
     expect(second).toMatchObject({ value: [{ status: 'claimed' }, { status: 'claimed' }] });
   });
 
+  test('DDP-1: a reserve that fails after it waited gives back what it had claimed before', async () => {
+    const store = await folder.open();
+    const { getMany } = ClassicLevel.prototype;
+    const failure = ioError('Input/output error');
+    const reads = jest.spyOn(ClassicLevel.prototype, 'getMany');
+    reads.mockRejectedValueOnce(failure).mockImplementationOnce(getMany).mockRejectedValueOnce(failure);
+    const both = [store.reserve([keyOf('a')], LEASE_MS), store.reserve([keyOf('a'), keyOf('b')], LEASE_MS)];
+    expect((await Promise.allSettled(both)).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    expect(statuses(await store.reserve([keyOf('a'), keyOf('b')], LEASE_MS))).toEqual(['claimed', 'claimed']);
+  });
+
   test('DDP-2: a reserve that overlaps others on both sides gets each verdict from the one that took the key', async () => {
     const store = await folder.open();
     await store.commit(await store.reserve([keyOf('b')], LEASE_MS), 0);
@@ -129,14 +140,17 @@ describe('commit', () => {
   });
 });
 
-test('DDP-1: close waits for the calls that run', async () => {
+test('DDP-1: close waits for the calls that run, also for a commit that waits behind another', async () => {
   const store = await folder.open();
-  const claims = await store.reserve([keyOf('a')], LEASE_MS);
-  const calls = [store.commit(claims, 0), store.reserve([keyOf('b')], LEASE_MS)];
+  const claims = await store.reserve([keyOf('a'), keyOf('b')], LEASE_MS);
+  const calls: Promise<unknown>[] = [store.commit([claims[0]!], 0)];
+  await Promise.resolve();
+  calls.push(store.commit([claims[1]!], 0), store.reserve([keyOf('c')], LEASE_MS));
   await store.close();
-  await expect(Promise.all(calls)).resolves.toHaveLength(2);
+  await expect(Promise.all(calls)).resolves.toHaveLength(3);
   const reopened = await folder.open();
-  expect(statuses(await reopened.reserve([keyOf('a'), keyOf('b')], LEASE_MS))).toEqual(['duplicate', 'claimed']);
+  const again = await reopened.reserve([keyOf('a'), keyOf('b'), keyOf('c')], LEASE_MS);
+  expect(statuses(again)).toEqual(['duplicate', 'duplicate', 'claimed']);
 });
 
 function failNextRead(): void {
