@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { sharedData } from '@tidemark/libs-kernel/testing';
-import { IngestWorld, NDJSON, type Post, type Told } from './ingest-world.ts';
+import { IngestWorld, NDJSON, type Post, type Told } from './spec-world.ts';
 
 const ENDS = ['succeeded', 'failed', 'duplicates'] as const;
 
@@ -29,7 +29,7 @@ function expectDefined({ status, headers, body, queued }: Told & { readonly queu
 const SAMPLE = ['{"event_id":"é😀","n":1.50}', '{"event_id":2,"s":"\u2028\\u0041[]{},"}', '{"no":["id",{"x":null}]}'];
 const cuts = (body: Uint8Array) => Array.from({ length: body.length }, (_, end) => body.subarray(0, end));
 
-test('ING-11, PR217: an array cut at any byte is refused whole and nothing of it is published', async () => {
+test('ING-11: an array cut at any byte is refused whole and nothing of it is published', async () => {
   const body = Buffer.from(`[${SAMPLE.join(' ,\n')}]`, 'utf8');
   for (const cut of cuts(body)) {
     const told = await send(cut);

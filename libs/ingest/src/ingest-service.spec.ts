@@ -1,5 +1,5 @@
 import { idempotencyKey } from '@tidemark/libs-wire';
-import { IngestWorld, LEASE_MS, NDJSON, key, ndjson } from './ingest-world.ts';
+import { IngestWorld, LEASE_MS, NDJSON, key, ndjson } from './spec-world.ts';
 import { type TableSettings, fixedTables, openTable } from './tables.ts';
 
 const op = (id: string) => idempotencyKey('0', 'events', id);
@@ -134,7 +134,7 @@ test('I14: a record without id is refused where the table requires one, and othe
 test('ING-11, I17: two objects under application/json are refused, never one of them lost', async () => {
   const world = new IngestWorld();
   const { status, body } = await world.post('{"event_id":"a"}{"event_id":"b"}');
-  expect([status, world.publishes]).toEqual([400, 0]);
+  expect([status, world.broker.publishes]).toEqual([400, 0]);
   expect(body.error).toMatch(/^invalid json: /);
 });
 
@@ -143,13 +143,13 @@ test('ING-1: what is refused before the body is read is refused by ingest too', 
   expect((await world.post('{}', { table: 'x' })).status).toBe(404);
   expect((await world.post('{}', { type: 'text/plain' })).status).toBe(415);
   expect((await world.post('')).body).toEqual({ error: 'empty body' });
-  expect(world.publishes).toBe(0);
+  expect(world.broker.publishes).toBe(0);
 });
 
 describe('what the queue does not take', () => {
   test('ING-11b, I16: an event over its limit is that record’s 413, refused before any Reserve; the others are stored', async () => {
     const world = new IngestWorld();
-    const big = `{"event_id":"big","s":"${'x'.repeat(world.queue.bodyBytesMax)}"}`;
+    const big = `{"event_id":"big","s":"${'x'.repeat(world.broker.bodyBytesMax)}"}`;
     const single = await world.post(big);
     expect([single.status, single.headers, world.dedupe.reserves]).toEqual([
       413,
@@ -164,10 +164,10 @@ describe('what the queue does not take', () => {
 
   test('I16: an event that the queue itself finds too large fails alone and gives its id back', async () => {
     const world = new IngestWorld();
-    world.failPublish(1, 'too_large');
+    world.endPublish(1, 'too_large');
     const single = await world.post('{"event_id":"a"}');
     expect([single.status, single.body]).toEqual([413, { error: 'the queue refused the record as too large' }]);
-    world.failPublish(2, 'too_large');
+    world.endPublish(2, 'too_large');
     const { body } = await world.post('{"event_id":"c"}\n{"event_id":"a"}\n{"event_id":"d"}', NDJSON);
     expect(body).toMatchObject({ succeeded: 2, failed: 1 });
     expect(world.dedupe.released).toEqual([key('a'), key('a')]);
@@ -176,7 +176,7 @@ describe('what the queue does not take', () => {
 
   test('I19: the repeat of a refused record is not called a duplicate: nothing of it is stored', async () => {
     const world = new IngestWorld();
-    world.failPublish(1, 'too_large');
+    world.endPublish(1, 'too_large');
     const { body } = await world.post('{"event_id":"a","n":1}\n{"event_id":"a","n":2}', NDJSON);
     expect(body).toMatchObject({ failed: 2, duplicates: 0, succeeded: 0 });
     expect(body.results[1].error).toBe('not sent: the queue refused an earlier record with the same id as too large');
@@ -187,7 +187,7 @@ describe('what the queue does not take', () => {
 describe('retries and rivals', () => {
   test('I1: refused, sent again, sent a third time: 503, ok, duplicate, and one event', async () => {
     const world = new IngestWorld();
-    world.failPublish(1, 'full');
+    world.endPublish(1, 'full');
     expect((await world.post('{"event_id":"a"}')).status).toBe(503);
     expect((await world.post('{"event_id":"a"}')).body).toEqual({ ok: true });
     expect((await world.post('{"event_id":"a"}')).body).toEqual({ duplicate: true });
@@ -196,7 +196,7 @@ describe('retries and rivals', () => {
 
   test('ING-2, I20: stored but reported failed: in flight until the lease ends, then ok, and no second copy', async () => {
     const world = new IngestWorld({ leaseMs: 2000 });
-    world.loseAnswer(3);
+    world.endPublish(3, 'unknown', true);
     expect((await world.post(ndjson(3), NDJSON)).status).toBe(500);
     const early = await world.post(ndjson(3), NDJSON);
     expect([early.status, early.headers]).toEqual([503, { 'Retry-After': '2', 'Tidemark-Outcome': 'partly' }]);
@@ -233,6 +233,15 @@ describe('retries and rivals', () => {
     expect((await world.post('{}\n{}', NDJSON)).body).toMatchObject({ succeeded: 2 });
   });
 
+  test('ING-5, ING-12: a request that nobody waits for any more commits what it published and gives back the rest', async () => {
+    const world = new IngestWorld({ publishesInFlightMax: 1 });
+    world.endPublish(3, 'full');
+    void world.post(ndjson(4), NDJSON);
+    while (world.dedupe.released.length < 2) await Promise.resolve();
+    expect(['1', '2', '3', '4'].map((id) => world.dedupe.committed(key(id)))).toEqual([true, true, false, false]);
+    expect(world.dedupe.released).toEqual([key('3'), key('4')]);
+  });
+
   test('ING-2, DDP-2: 64 requests with one id at once store one event; the others hear in flight or duplicate', async () => {
     const world = new IngestWorld();
     const told = await Promise.all(Array.from({ length: 64 }, () => world.post('{"event_id":"a"}')));
@@ -243,8 +252,8 @@ describe('retries and rivals', () => {
 
   test('I19, ING-12: every record of every window ends in exactly one count', async () => {
     const world = new IngestWorld();
-    world.failPublish(3, 'full');
-    world.failPublish(4, 'unknown');
+    world.endPublish(3, 'full');
+    world.endPublish(4, 'unknown');
     await world.dedupe.commit([await world.dedupe.hold(key('d'))], 0);
     const batch = [
       'x',

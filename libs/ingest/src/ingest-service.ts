@@ -28,8 +28,8 @@ export interface IngestRequest extends RequestHead {
 }
 
 /**
- * Takes events in, each into the queue once: an id is marked only after the broker has its event. A record answered `ok` or `duplicate` is in
- * the queue; for any other answer the header `Tidemark-Outcome` says what is known, and the same request may be sent again as it was.
+ * Takes events in, each into the queue once: an id is marked only after the broker has its event. A record answered `ok` or `duplicate`
+ * is in the queue; for any other answer the header `Tidemark-Outcome` says what is known, and the same request may be sent again as it was.
  */
 export class IngestService {
   readonly #parts: Required<IngestParts>;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { Fault } from '@tidemark/libs-kernel';
-import { IngestWorld, NDJSON, key } from './ingest-world.ts';
+import { IngestWorld, NDJSON, key } from './spec-world.ts';
 
 /** Something that goes wrong while a batch is sent. */
 type Trouble =
@@ -16,8 +16,8 @@ function cause(world: IngestWorld, one: Trouble): void {
   if (!('at' in one)) {
     if (one.what === 'crash') world.store.forgetClaims();
     else world.dedupe.failNext(one.what, new Fault('unavailable', 'told to fail'));
-  } else if (one.what === 'lost') world.loseAnswer(one.at);
-  else world.failPublish(one.at, one.what);
+  } else if (one.what === 'lost') world.endPublish(one.at, 'unknown', true);
+  else world.endPublish(one.at, one.what);
 }
 
 test('I1, I20, ING-2: whatever fails, a client that repeats its batch until it is answered leaves every id in the queue once', async () => {

@@ -53,17 +53,17 @@ export const FULL_RETRY_MS = 30_000;
 /**
  * The table of outcomes (ING-2), record by record:
  *
- * | the broker             | claim   | the request                                                        |
- * |------------------------|---------|--------------------------------------------------------------------|
- * | stored it, or has it   | commit  | goes on                                                            |
- * | refused it: too large  | release | goes on; that record fails                                         |
- * | refused it: full       | release | 503, Retry-After 30                                                |
- * | gave no answer         | lapse   | 503, Retry-After lease with a claim, 5 without                     |
- * | failed in another way  | lapse   | 500                                                                |
- * | was not asked          | release | ends for the reason that stopped the sending; 503, Retry-After 5, if no record gave one |
+ * | the broker            | claim   | the request                                    |
+ * |-----------------------|---------|------------------------------------------------|
+ * | stored it, or has it  | commit  | goes on                                        |
+ * | refused it: too large | release | goes on; that record fails                     |
+ * | refused it: full      | release | 503, Retry-After 30                            |
+ * | gave no answer        | lapse   | 503, Retry-After lease with a claim, 5 without |
+ * | failed in another way | lapse   | 500                                            |
+ * | was not asked         | release | ends for the reason that stopped the sending   |
  *
- * A key in flight elsewhere sends nothing: claims are released, 503, Retry-After lease. When several records fail, the lowest one gives the
- * status and the longest wait is asked (ING-3).
+ * Sending that no record stopped was stopped by the lease: 503, Retry-After 5. A key in flight elsewhere sends nothing: 503, Retry-After
+ * lease. When several records fail, the lowest one gives the status and the longest wait is asked (ING-3).
  */
 export function settle(fates: readonly Fate[], context: SettleContext): Settlement {
   const claimsThat = (goes: ClaimEnd) =>

@@ -1,5 +1,5 @@
 import { Fault, DUPLICATE_WINDOW_MS, LEASE_MS_DEFAULT } from '@tidemark/libs-kernel';
-import { IngestWorld, LEASE_MS, NDJSON, key, ndjson } from './ingest-world.ts';
+import { IngestWorld, LEASE_MS, NDJSON, key, ndjson } from './spec-world.ts';
 import { fixedTables, openTable } from './tables.ts';
 
 const ids = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => String(from + i));
@@ -26,7 +26,7 @@ test('ING-2: records without id take no Reserve and no Commit', async () => {
   const world = new IngestWorld();
   const { body } = await world.post('{"a":1}\n'.repeat(300), NDJSON);
   expect(body.succeeded).toBe(300);
-  expect([world.dedupe.reserves, world.dedupe.commits, world.publishes]).toEqual([0, 0, 300]);
+  expect([world.dedupe.reserves, world.dedupe.commits, world.broker.publishes]).toEqual([0, 0, 300]);
   expect(world.counts).toEqual({ missing_id: 300, stored: 300 });
   expect(world.lines).toEqual(Array(2).fill('warn: records without dedupe id'));
 });
@@ -38,7 +38,7 @@ describe('one publish at a time', () => {
     'ING-2: refused at %i: what is before is committed, the rest of the window released',
     async (k) => {
       const world = oneByOne();
-      world.failPublish(k, 'full');
+      world.endPublish(k, 'full');
       const { status, headers, body } = await world.post(ndjson(600), NDJSON);
       expect([status, body]).toEqual([503, { error: 'service unavailable' }]);
       expect(headers).toEqual({ 'Retry-After': '30', 'Tidemark-Outcome': k === 1 ? 'not-done' : 'partly' });
@@ -52,7 +52,7 @@ describe('one publish at a time', () => {
 
   test.each([1, 100, 256, 257, 590])('I1: refused at %i, the whole batch again leaves every record once', async (k) => {
     const world = oneByOne();
-    world.failPublish(k, 'full');
+    world.endPublish(k, 'full');
     await world.post(ndjson(600), NDJSON);
     const { status, body } = await world.post(ndjson(600), NDJSON);
     expect([status, body.duplicates, body.succeeded]).toEqual([200, k - 1, 600 - (k - 1)]);
@@ -61,7 +61,7 @@ describe('one publish at a time', () => {
 
   test.each([100, 400])('ING-2: failed without a certain answer at %i: that claim is left to lapse', async (k) => {
     const world = oneByOne();
-    world.failPublish(k, 'unknown');
+    world.endPublish(k, 'unknown');
     const { status, headers, body } = await world.post(ndjson(600), NDJSON);
     expect([status, body]).toEqual([500, { error: 'publish failed' }]);
     expect(headers).toEqual({ 'Tidemark-Outcome': 'unknown' });
@@ -73,7 +73,7 @@ describe('one publish at a time', () => {
 
   test('ING-2: a broker out of reach asks for the lease when the record has a claim, for 5 s when it has none', async () => {
     const world = new IngestWorld({ publishesInFlightMax: 1, leaseMs: 12_300 });
-    world.failPublish(2, 'unavailable');
+    world.endPublish(2, 'unavailable');
     const keyed = await world.post(ndjson(3), NDJSON);
     expect([keyed.status, keyed.headers['Retry-After'], keyed.body]).toEqual([
       503,
@@ -81,7 +81,7 @@ describe('one publish at a time', () => {
       { error: 'service unavailable' },
     ]);
     expect(world.dedupe.released).toEqual([key('3')]);
-    world.failPublish(2, 'unavailable');
+    world.endPublish(2, 'unavailable');
     const unkeyed = await world.post('{"event_id":"x"}\n{}\n{"event_id":"y"}', NDJSON);
     expect([unkeyed.status, unkeyed.headers]).toEqual([503, { 'Retry-After': '5', 'Tidemark-Outcome': 'unknown' }]);
     expect(world.dedupe.released).toEqual([key('3'), key('y')]);
@@ -91,11 +91,11 @@ describe('one publish at a time', () => {
 describe('publishes side by side', () => {
   test('ING-2, ING-3: a refused record is released, everything else of its window was stored and is committed', async () => {
     const world = new IngestWorld();
-    world.failPublish(100, 'full');
+    world.endPublish(100, 'full');
     const { status, headers } = await world.post(ndjson(600), NDJSON);
     expect([status, headers]).toEqual([503, { 'Retry-After': '30', 'Tidemark-Outcome': 'partly' }]);
     expect(world.dedupe.released).toEqual([key('100')]);
-    expect([world.dedupe.reserves, world.dedupe.commits, world.publishes]).toEqual([1, 1, 256]);
+    expect([world.dedupe.reserves, world.dedupe.commits, world.broker.publishes]).toEqual([1, 1, 256]);
     const again = await world.post(ndjson(600), NDJSON);
     expect([again.body.duplicates, again.body.succeeded]).toEqual([255, 345]);
     expect((await world.queuedIds()).sort()).toEqual(ids(1, 600).sort());
@@ -103,8 +103,8 @@ describe('publishes side by side', () => {
 
   test('ING-2, ING-3: of several failures the lowest is the status, the longest wait is asked, each claim has its own end', async () => {
     const world = new IngestWorld();
-    world.failPublish(2, 'unknown');
-    world.failPublish(4, 'full');
+    world.endPublish(2, 'unknown');
+    world.endPublish(4, 'full');
     const { status, headers, body } = await world.post(ndjson(5), NDJSON);
     expect([status, body]).toEqual([500, { error: 'publish failed' }]);
     expect(headers).toEqual({ 'Retry-After': '30', 'Tidemark-Outcome': 'unknown' });
@@ -115,9 +115,9 @@ describe('publishes side by side', () => {
   test('ING-3: an ordered table publishes one by one', async () => {
     const ordered = { ...openTable('events'), ordered: true };
     const world = new IngestWorld({ tables: fixedTables({ '0': [ordered] }) });
-    world.failPublish(2, 'full');
+    world.endPublish(2, 'full');
     await world.post(ndjson(5), NDJSON);
-    expect([world.publishes, await world.queuedIds()]).toEqual([2, ['1']]);
+    expect([world.broker.publishes, await world.queuedIds()]).toEqual([2, ['1']]);
   });
 });
 
@@ -146,7 +146,7 @@ describe('the dedupe store fails', () => {
     world.dedupe.failNext('reserve', UNAVAILABLE());
     const { status, headers, body } = await world.post('{"event_id":"a"}');
     expect([status, headers['Retry-After'], body]).toEqual([503, '5', { error: 'dedupe store unavailable' }]);
-    expect(world.publishes).toBe(0);
+    expect(world.broker.publishes).toBe(0);
   });
 
   test('ING-2: a Reserve that fails otherwise is 500 and nothing is published', async () => {
@@ -154,7 +154,7 @@ describe('the dedupe store fails', () => {
     world.dedupe.failNext('reserve', new Fault('misconfigured', 'no table'));
     const { status, headers, body } = await world.post('{"event_id":"a"}');
     expect([status, headers, body]).toEqual([500, { 'Tidemark-Outcome': 'not-done' }, { error: 'dedupe failed' }]);
-    expect([world.publishes, world.lines]).toEqual([0, ['error: reserve failed']]);
+    expect([world.broker.publishes, world.lines]).toEqual([0, ['error: reserve failed']]);
   });
 
   test('ING-2: after a failed Commit the records are answered ok, told to the operator and counted', async () => {
@@ -176,7 +176,7 @@ describe('the dedupe store fails', () => {
 
   test('ING-2: a failed Release leaves the answer as it is', async () => {
     const world = new IngestWorld({ publishesInFlightMax: 1 });
-    world.failPublish(2, 'full');
+    world.endPublish(2, 'full');
     world.dedupe.failNext('release', UNAVAILABLE());
     const { status, headers } = await world.post(ndjson(3), NDJSON);
     expect([status, headers['Retry-After']]).toEqual([503, '30']);
@@ -201,7 +201,7 @@ test('ING-2: a key in flight holds back the records without id of its window too
   const world = new IngestWorld();
   await world.dedupe.hold(key('b'), LEASE_MS);
   const { status, headers } = await world.post('{}\n{"event_id":"a"}\n{"event_id":"b"}', NDJSON);
-  expect([status, headers['Tidemark-Outcome'], world.publishes]).toEqual([503, 'not-done', 0]);
+  expect([status, headers['Tidemark-Outcome'], world.broker.publishes]).toEqual([503, 'not-done', 0]);
 });
 
 test('ING-6: with the default lease an obedient client still meets the duplicate window', () => {
