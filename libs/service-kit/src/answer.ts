@@ -14,7 +14,8 @@ export function send(reply: FastifyReply, answer: Answer): FastifyReply {
   reply.code(answer.status);
   for (const [name, value] of Object.entries(answer.headers ?? {})) reply.header(name, value);
   if (answer.body === '') return reply.send();
-  return reply.header('content-type', answer.contentType ?? 'application/json').send(answer.body);
+  // As bytes, because Fastify adds a charset to the type of a text.
+  return reply.header('content-type', answer.contentType ?? 'application/json').send(Buffer.from(answer.body));
 }
 
 export const json = (body: string, headers: Readonly<Record<string, string>> = {}): Answer => ({
