@@ -10,6 +10,9 @@ import { sqlitePrefixRegistry } from './prefix-registry.ts';
 import { Scratch } from './scratch.ts';
 import { CommitFailed } from './transaction.ts';
 
+// Every commit is synced; a busy disk takes its time.
+jest.setTimeout(60_000);
+
 let scratch: Scratch;
 beforeEach(() => (scratch = new Scratch()));
 afterEach(() => scratch.remove());

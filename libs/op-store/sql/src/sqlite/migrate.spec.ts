@@ -3,6 +3,9 @@ import { anOp } from '@tidemark/libs-op-store-contract/testing';
 import Database from 'better-sqlite3';
 import { Scratch } from './scratch.ts';
 
+// Every commit is synced; a busy disk takes its time.
+jest.setTimeout(60_000);
+
 let scratch: Scratch;
 beforeEach(() => (scratch = new Scratch()));
 afterEach(() => scratch.remove());

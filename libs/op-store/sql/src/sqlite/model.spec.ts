@@ -5,6 +5,9 @@ import { SqliteConnection } from './connection.ts';
 import { sqliteOpStore } from './op-store.ts';
 import { Scratch } from './scratch.ts';
 
+// Every commit is synced; a busy disk takes its time.
+jest.setTimeout(60_000);
+
 const stream = fc.constantFrom('a', 'b', 'é/\u{10000}', 'é/\uffee');
 const op = fc
   .record({ opId: fc.constantFrom(...'0123456789'), value: fc.option(fc.string({ unit: 'grapheme' }), { nil: null }) })

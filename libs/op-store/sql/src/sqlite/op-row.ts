@@ -26,29 +26,85 @@ export function toCells(op: Op): Cell[] {
   ];
 }
 
-/** A row of seq and OP_COLUMNS, as SQLite typed its cells. */
-export type OpRow = readonly [seq: bigint, ...cells: unknown[]];
+/** UTF-16 units of all the op's text. */
+export function textUnits(op: Op): number {
+  return (
+    op.opId.length +
+    op.domain.length +
+    op.targetKind.length +
+    op.targetId.length +
+    op.field.length +
+    op.opType.length +
+    (op.value?.length ?? 0) +
+    op.author.length +
+    op.wallClock.length +
+    op.extra.length
+  );
+}
 
-/** Fault `corrupt`, naming stream, seq and column, when a cell is not of the column's type: SQLite stores any type anywhere. */
+/** A row of seq and OP_COLUMNS, as the schema types its cells; SQLite itself stores any type anywhere. */
+export type OpRow = [
+  seq: bigint,
+  envelopeVersion: bigint,
+  opId: string,
+  lamport: bigint,
+  site: bigint,
+  domain: string,
+  targetKind: string,
+  targetId: string,
+  field: string,
+  opType: string,
+  value: string | null,
+  author: string,
+  wallClock: string,
+  extra: string,
+];
+
+/** Fault `corrupt`, naming stream, seq and column, when a cell cannot be what the op holds there. */
 export function toSequencedOp(stream: string, row: OpRow): SequencedOp {
-  for (let i = 1; i < row.length; i++) {
-    const type = typeof row[i];
-    if (type === (INTEGERS[i] ? 'bigint' : 'string') || (i === VALUE && row[i] === null)) continue;
-    throw corrupt(stream, row[0], `${NAMES[i]} is of the wrong type`);
-  }
-  const [seq, version, opId, lamport, site, domain, kind, id, field, opType, value, author, wallClock, extra] =
-    row as unknown as Row;
-  if (extra !== '{}' && !isObjectText(extra)) throw corrupt(stream, seq, 'extra is no JSON object');
+  const [
+    seq,
+    version,
+    opId,
+    lamport,
+    site,
+    domain,
+    targetKind,
+    targetId,
+    field,
+    opType,
+    value,
+    author,
+    wallClock,
+    extra,
+  ] = row;
+  const wellTyped =
+    typeof version === 'bigint' &&
+    typeof opId === 'string' &&
+    typeof lamport === 'bigint' &&
+    typeof site === 'bigint' &&
+    typeof domain === 'string' &&
+    typeof targetKind === 'string' &&
+    typeof targetId === 'string' &&
+    typeof field === 'string' &&
+    typeof opType === 'string' &&
+    (value === null || typeof value === 'string') &&
+    typeof author === 'string' &&
+    typeof wallClock === 'string' &&
+    typeof extra === 'string';
+  if (!wellTyped) throw corrupt(stream, row, 'is of the wrong type');
+  if (extra !== '{}' && !isObjectText(extra)) throw corrupt(stream, row, 'is no JSON object');
+  const envelopeVersion = Number(version);
   return {
     seq,
     op: {
-      envelopeVersion: Number(version),
+      envelopeVersion,
       opId,
       lamport,
       site,
       domain,
-      targetKind: kind,
-      targetId: id,
+      targetKind,
+      targetId,
       field,
       opType,
       value,
@@ -58,27 +114,6 @@ export function toSequencedOp(stream: string, row: OpRow): SequencedOp {
     },
   };
 }
-
-type Row = [
-  seq: bigint,
-  version: bigint,
-  opId: string,
-  lamport: bigint,
-  site: bigint,
-  domain: string,
-  kind: string,
-  id: string,
-  field: string,
-  opType: string,
-  value: string | null,
-  author: string,
-  wallClock: string,
-  extra: string,
-];
-
-const NAMES = ['seq', ...OP_COLUMNS.split(', ')];
-const INTEGERS = NAMES.map((name) => ['seq', 'envelope_version', 'lamport', 'site'].includes(name));
-const VALUE = NAMES.indexOf('value');
 
 function isObjectText(text: string): boolean {
   // A text that begins like an object and is JSON is one.
@@ -91,6 +126,14 @@ function isObjectText(text: string): boolean {
   }
 }
 
-function corrupt(stream: string, seq: bigint, what: string): Fault {
-  return new Fault('corrupt', `stream ${JSON.stringify(stream)}, seq ${seq}: the stored ${what}`);
+/** Names the first column of a wrong type, or else the last one, `extra`. */
+function corrupt(stream: string, [seq, ...cells]: OpRow, what: string): Fault {
+  const wrong = cells.findIndex((cell, i) => {
+    const type = INTEGER_COLUMNS.includes(COLUMNS[i] as string) ? 'bigint' : 'string';
+    return typeof cell !== type && !(cell === null && COLUMNS[i] === 'value');
+  });
+  return new Fault('corrupt', `stream ${JSON.stringify(stream)}, seq ${seq}: the stored ${COLUMNS.at(wrong)} ${what}`);
 }
+
+const COLUMNS = OP_COLUMNS.split(', ');
+const INTEGER_COLUMNS = ['envelope_version', 'lamport', 'site'];

@@ -4,6 +4,9 @@ import Database from 'better-sqlite3';
 import { openFile } from './open-file.ts';
 import { Scratch } from './scratch.ts';
 
+// Every commit is synced; a busy disk takes its time.
+jest.setTimeout(60_000);
+
 let scratch: Scratch;
 beforeEach(() => (scratch = new Scratch()));
 afterEach(() => scratch.remove());
