@@ -72,7 +72,7 @@ export interface ConsumerOptions {
 export interface Consumer {
   /**
    * Up to `max` deliveries, oldest first; waits up to `waitMs` for the first one; empty when there is none, `signal` aborts or the
-   * consumer is closed meanwhile. May give fewer than there are, to bound memory.
+   * consumer is closed meanwhile (a closed one rejects with `unavailable`). May give fewer than there are, to bound memory.
    */
   fetch(max: number, waitMs: number, signal?: AbortSignal): Promise<readonly Delivery[]>;
   /** Durable when it resolves. Idempotent; also right for a delivery that was given to somebody else meanwhile. */

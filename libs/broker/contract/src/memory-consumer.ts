@@ -1,4 +1,4 @@
-import type { Clock, Sleeper } from '@tidemark/libs-kernel';
+import { type Clock, Fault, type Sleeper } from '@tidemark/libs-kernel';
 import type { Consumer, ConsumerOptions, Delivery } from './broker.ts';
 import type { MemoryQueues } from './memory-broker.ts';
 import type { MemoryQueue } from './memory-queue.ts';
@@ -26,6 +26,7 @@ export class MemoryConsumer implements Consumer {
   }
 
   async fetch(max: number, waitMs: number, signal?: AbortSignal): Promise<readonly Delivery[]> {
+    if (this.#closed) throw new Fault('unavailable', 'the consumer is closed');
     const { name, ackWaitMs } = this.#options;
     const endsAtMs = this.#clock.monotonic() + waitMs;
     while (!signal?.aborted && !this.#closed) {

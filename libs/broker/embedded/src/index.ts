@@ -1,1 +1,1 @@
-export {};
+export { type EmbeddedBrokerOptions, connectEmbeddedBroker } from './connect.ts';

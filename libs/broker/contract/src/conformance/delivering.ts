@@ -1,4 +1,4 @@
-import { deepEqual, equal, ok } from 'node:assert/strict';
+import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import {
   ACK_WAIT_MS,
   type BrokerCase,
@@ -287,7 +287,7 @@ export const waitCases: readonly BrokerCase[] = [
     },
   },
   {
-    title: 'BRK-5: closing a consumer ends its waiting fetch',
+    title: 'BRK-5: closing a consumer ends its waiting fetch, and lets it fetch no more',
     kills: 'closeLeavesFetchWaiting',
     async run(harness) {
       const { worker } = await start(harness);
@@ -295,6 +295,7 @@ export const waitCases: readonly BrokerCase[] = [
       await harness.pass(200);
       await worker.close();
       deepEqual(await within(harness, 1000, fetching), []);
+      await rejects(worker.fetch(1, 0), { code: 'unavailable' });
     },
   },
 ];
