@@ -15,7 +15,7 @@ export function fnv1a64(input: string | Uint8Array): bigint {
     low = (low ^ byte) >>> 0;
     // The prime is 2^40 + 0x1b3; every product stays below 2^53.
     const product = low * 0x1b3;
-    high = (high * 0x1b3 + low * 0x100 + Math.floor(product / 0x1_0000_0000)) % 0x1_0000_0000;
+    high = (high * 0x1b3 + low * 0x100 + Math.floor(product / 0x1_0000_0000)) >>> 0;
     low = product >>> 0;
   }
   return (BigInt(high) << 32n) | BigInt(low);

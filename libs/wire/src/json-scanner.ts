@@ -11,7 +11,6 @@ export const CLOSE_BRACE = 0x7d;
 export const END = -1;
 /** An offset past every text. */
 const NOWHERE = Number.MAX_SAFE_INTEGER;
-// eslint-disable-next-line no-control-regex
 const CONTROL = /[\u0000-\u001f]/g;
 
 export interface ScannerOptions {

@@ -1,7 +1,6 @@
 import { JsonNumber, JsonObject, type JsonValue } from './json-value.ts';
 
 /** Units that JSON.stringify may escape. */
-// eslint-disable-next-line no-control-regex
 const MAY_ESCAPE = /["\\\u0000-\u001f\ud800-\udfff]/;
 /** Up to here looking first is quicker than the call into the engine. */
 const SHORT = 200;

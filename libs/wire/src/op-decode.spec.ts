@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { PUSH_OPS_MAX } from '@tidemark/libs-kernel';
 import { anyJson, anyKey, anyOp, bytesOf, refusal } from './arbitraries.ts';
 import { I64_MAX, I64_MIN } from './int64.ts';
+import { decodeUtf8, readJson } from './json-read.ts';
 import { decodePush } from './op-decode.ts';
 import { encodeOp, encodePush } from './op-encode.ts';
 import { OP_FIELDS } from './op-fields.ts';
@@ -187,13 +188,19 @@ describe('decodePush', () => {
     }
   });
 
-  test('RLY-2: a body with any byte replaced is read, malformed or invalid, never a crash', () => {
-    const body = bytesOf(pushText(opText({ value: '"é\\n"', sig: '[1.5e3,null]' })));
+  test('RLY-2: a damaged body is malformed exactly when it is no JSON, and else read or invalid', () => {
+    const body = bytesOf(pushText(opText({ value: '"é\\n"', sig: '[1.5e3,null,{"a":"\\ud83d\\ude00"}]' }), opText()));
+    const anyDamage = fc.tuple(fc.nat(body.length - 1), fc.uint8Array({ maxLength: 3 }), fc.nat(3));
     fc.assert(
-      fc.property(fc.nat(body.length - 1), fc.integer({ min: 0, max: 255 }), (at, byte) => {
-        const damaged = Uint8Array.from(body);
-        damaged[at] = byte;
-        expect(refusal(() => decodePush(damaged))).toMatch(/^(?:accepted|malformed: |invalid: )/);
+      fc.property(fc.array(anyDamage, { minLength: 1, maxLength: 2 }), (damages) => {
+        let damaged = Buffer.from(body);
+        for (const [at, put, cut] of damages) {
+          damaged = Buffer.concat([damaged.subarray(0, at), put, damaged.subarray(at + cut)]);
+        }
+        const answer = refusal(() => decodePush(damaged));
+        const asTree = refusal(() => readJson(decodeUtf8(damaged)));
+        if (asTree === 'accepted') expect(answer).toMatch(/^(?:accepted|invalid: ops)/);
+        else expect(answer).toBe(asTree);
       }),
       { numRuns: 3000 },
     );
