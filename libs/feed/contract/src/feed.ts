@@ -14,13 +14,17 @@ export interface FeedBatch {
 
 /**
  * Where changes come from. At least once: a change whose batch was not checkpointed comes again after a restart. Every stream that
- * holds ops is named at least once after a start without a checkpoint.
+ * holds ops is named at least once after a start without a checkpoint. One reader per feed: calls of read do not overlap.
  */
 export interface Feed {
-  /** Up to `max` changes; waits up to `waitMs` for the first one; an empty batch means nothing. Ends early when `signal` aborts. */
+  /**
+   * Up to `max` changes; waits up to `waitMs` for the first one; an empty batch means nothing. Ends early when `signal` aborts. A read
+   * that rejects or is aborted loses nothing: what it would have named comes in a later read.
+   */
   read(max: number, waitMs: number, signal?: AbortSignal): Promise<FeedBatch>;
   /** Everything up to this position has its effects stored (FLD-9: never called before they are). */
   checkpoint(position: string): Promise<void>;
   ping(): Promise<void>;
+  /** Any later read rejects with `unavailable`; a read that waits ends soon. */
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-import type { Sleeper } from '@tidemark/libs-kernel';
+import { Fault, type Sleeper } from '@tidemark/libs-kernel';
 import type { Feed, FeedBatch, FeedChange } from './feed.ts';
 
 /** What handles share, as workers share a change log: the changes in order, and how far they were checkpointed. */
@@ -25,6 +25,7 @@ export class MemoryFeed implements Feed {
   protected readonly log: MemoryChangeLog;
   protected at: number;
   protected readonly sleeper: Sleeper;
+  #closed = false;
 
   constructor(log: MemoryChangeLog, sleeper: Sleeper) {
     this.log = log;
@@ -33,6 +34,7 @@ export class MemoryFeed implements Feed {
   }
 
   async read(max: number, waitMs: number, signal?: AbortSignal): Promise<FeedBatch> {
+    await this.ping();
     if (this.at === this.log.changes.length) await this.wait(waitMs, signal);
     const changes = this.log.changes.slice(this.at, this.at + max);
     this.at += changes.length;
@@ -43,9 +45,13 @@ export class MemoryFeed implements Feed {
     this.log.checkpoint = Math.max(this.log.checkpoint, Number(position));
   }
 
-  async ping(): Promise<void> {}
+  async ping(): Promise<void> {
+    if (this.#closed) throw new Fault('unavailable', 'the feed is closed');
+  }
 
-  async close(): Promise<void> {}
+  async close(): Promise<void> {
+    this.#closed = true;
+  }
 
   protected async wait(waitMs: number, signal?: AbortSignal): Promise<void> {
     const stop = new AbortController();

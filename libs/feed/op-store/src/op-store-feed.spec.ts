@@ -31,7 +31,7 @@ async function open(store: OpStore) {
 
 const streamsOf = (batch: { changes: readonly { stream: string }[] }) => batch.changes.map(({ stream }) => stream);
 
-test('every stream is named again when a pass is due, changed or not', async () => {
+test('FLD-3: every stream is named again when a pass is due, changed or not', async () => {
   const store = new MemoryOpStore();
   for (const stream of ['a', 'b', 'c']) await raise(store, stream, 1n);
   const { feed, time } = await open(store);
@@ -41,7 +41,7 @@ test('every stream is named again when a pass is due, changed or not', async () 
   expect(streamsOf(await feed.read(10, 0))).toEqual(['a', 'b', 'c']);
 });
 
-test('a long pass does not starve changes, nor changes the pass', async () => {
+test('FLD-3: a long pass does not starve changes, nor changes the pass', async () => {
   const store = new MemoryOpStore();
   for (let i = 0; i < 20; i++) await raise(store, `p${String(i).padStart(2, '0')}`, 1n);
   const { feed } = await open(store);
@@ -55,13 +55,54 @@ test('a long pass does not starve changes, nor changes the pass', async () => {
   expect(heard.size).toBe(21);
 });
 
-test('a fault of the store is passed on and loses no change', async () => {
-  const store = new MemoryOpStore();
-  const { feed } = await open(store);
+/** A store that refuses one of its calls for as long as `refused` names it. */
+class Refusing extends MemoryOpStore {
+  refused: 'changes' | 'streams' | null = null;
+
+  override async changes(position: string, limit: number) {
+    this.#refuse('changes');
+    return super.changes(position, limit);
+  }
+
+  override async streams(after: string | null, limit: number) {
+    this.#refuse('streams');
+    return super.streams(after, limit);
+  }
+
+  #refuse(call: 'changes' | 'streams'): void {
+    if (this.refused === call) throw new Fault('unavailable', 'busy');
+  }
+}
+
+test.each(['changes', 'streams'] as const)('FLD-9: a fault of %s is passed on and loses no change', async (call) => {
+  const store = new Refusing();
+  await raise(store, 'old', 1n);
+  const { feed, time } = await open(store);
   await feed.read(10, 0);
-  await raise(store, 'a', 1n);
-  const changes = jest.spyOn(store, 'changes').mockRejectedValueOnce(new Fault('unavailable', 'busy'));
+  await raise(store, 'new', 1n);
+  time.advance(60_000);
+  store.refused = call;
   await expect(feed.read(10, 0)).rejects.toThrow('busy');
-  expect(changes).toHaveBeenCalledTimes(1);
-  expect(streamsOf(await feed.read(10, 0))).toEqual(['a']);
+  store.refused = null;
+  expect(streamsOf(await feed.read(10, 0))).toEqual(['new', 'new', 'old']);
+});
+
+test('FLD-3: an idle feed polls fast at first, then every 100 ms, and costs the store one call each time', async () => {
+  const store = new MemoryOpStore();
+  const { feed, time } = await open(store);
+  await feed.read(10, 0);
+  const startMs = time.monotonic();
+  const looks: number[] = [];
+  const changes = store.changes.bind(store);
+  store.changes = (position, limit) => {
+    looks.push(time.monotonic() - startMs);
+    return changes(position, limit);
+  };
+  const reading = feed.read(10, 400);
+  for (let ms = 0; ms < 400; ms++) {
+    await new Promise((resolve) => setImmediate(resolve));
+    time.advance(1);
+  }
+  expect((await reading).changes).toEqual([]);
+  expect(looks).toEqual([0, 2, 6, 14, 30, 62, 126, 226, 326, 400]);
 });

@@ -1,4 +1,6 @@
 import type { Feed, FeedBatch, FeedChange } from '@tidemark/libs-feed-contract';
+import { Fault } from '@tidemark/libs-kernel';
+import type { StreamHead } from '@tidemark/libs-op-store-contract';
 import type { OpStoreFeedOptions } from './connect.ts';
 
 /** Where the pass over all streams stands. */
@@ -18,6 +20,7 @@ export class OpStoreFeed implements Feed {
   readonly #options: Required<OpStoreFeedOptions>;
   #position: string | null = null;
   #pass: Pass = { kind: 'at', after: null };
+  #closed = false;
 
   constructor(options: Required<OpStoreFeedOptions>) {
     this.#options = options;
@@ -40,38 +43,48 @@ export class OpStoreFeed implements Feed {
    */
   async checkpoint(): Promise<void> {}
 
-  ping(): Promise<void> {
-    return this.#options.opStore.ping();
+  async ping(): Promise<void> {
+    this.#assertOpen();
+    await this.#options.opStore.ping();
   }
 
-  async close(): Promise<void> {}
+  async close(): Promise<void> {
+    this.#closed = true;
+  }
 
-  /** Changes first; what room they leave goes to the pass, one place at least, so that neither can starve the other. */
+  /**
+   * Changes first; what room they leave goes to the pass, one place at least, so that neither can starve the other. Moves on only when
+   * the store has answered everything: a fault loses nothing.
+   */
   async #look(max: number): Promise<FeedChange[]> {
-    this.#position ??= await this.#options.opStore.position();
+    this.#assertOpen();
+    const { opStore } = this.#options;
+    this.#position ??= await opStore.position();
     const forPass = this.#passDue() ? Math.max(1, Math.floor(max / 2)) : 0;
-    const changed = max > forPass ? await this.#changes(max - forPass) : [];
-    return forPass === 0 ? changed : [...changed, ...(await this.#nextOfPass(max - changed.length))];
-  }
-
-  async #changes(max: number): Promise<FeedChange[]> {
-    const page = await this.#options.opStore.changes(this.#position ?? '', max);
-    this.#position = page.position;
-    return [...page.changed];
+    const { changed, position } =
+      max > forPass ? await opStore.changes(this.#position, max - forPass) : { changed: [], position: this.#position };
+    const asked = forPass === 0 ? 0 : max - changed.length;
+    const listed = asked === 0 ? [] : await opStore.streams(this.#passedThrough(), asked);
+    this.#position = position;
+    if (asked > 0) this.#pass = this.#passBehind(listed, asked);
+    return [...changed, ...listed];
   }
 
   #passDue(): boolean {
     return this.#pass.kind === 'at' || this.#options.clock.monotonic() >= this.#pass.untilMs;
   }
 
-  async #nextOfPass(max: number): Promise<FeedChange[]> {
-    const after = this.#pass.kind === 'at' ? this.#pass.after : null;
-    const page = await this.#options.opStore.streams(after, max);
-    const last = page.at(-1);
-    this.#pass =
-      page.length < max || last === undefined
-        ? { kind: 'rests', untilMs: this.#options.clock.monotonic() + this.#options.passMs }
-        : { kind: 'at', after: last.stream };
-    return [...page];
+  #passedThrough(): string | null {
+    return this.#pass.kind === 'at' ? this.#pass.after : null;
+  }
+
+  #passBehind(listed: readonly StreamHead[], asked: number): Pass {
+    const last = listed.at(-1);
+    if (last !== undefined && listed.length === asked) return { kind: 'at', after: last.stream };
+    return { kind: 'rests', untilMs: this.#options.clock.monotonic() + this.#options.passMs };
+  }
+
+  #assertOpen(): void {
+    if (this.#closed) throw new Fault('unavailable', 'the feed is closed');
   }
 }

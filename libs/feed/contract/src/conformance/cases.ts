@@ -1,7 +1,8 @@
-import { deepEqual, equal, ok } from 'node:assert/strict';
+import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
+import { Fault } from '@tidemark/libs-kernel';
 import type { ConformanceCase } from '@tidemark/libs-kernel/testing';
 import type { FeedHarness } from './harness.ts';
-import { type Heads, covers, hear, hearUntil, timePasses } from './look.ts';
+import { type Heads, covers, hear, hearUntil, othersRun, timePasses } from './look.ts';
 
 /** What a feed promises; every adapter runs every case. */
 export const feedCases: readonly ConformanceCase<FeedHarness>[] = [
@@ -16,7 +17,7 @@ export const feedCases: readonly ConformanceCase<FeedHarness>[] = [
     },
   },
   {
-    title: 'a change after the start is named with its head, also of a stream that was named before',
+    title: 'FLD-3: a change after the start is named with its head, also of a stream that was named before',
     kills: 'names-a-stream-once',
     async run({ open, announce }) {
       await announce('a', 1n);
@@ -30,7 +31,7 @@ export const feedCases: readonly ConformanceCase<FeedHarness>[] = [
     },
   },
   {
-    title: 'the last change of many is named although a batch is full before it',
+    title: 'FLD-3: the last change of many is named although a batch is full before it',
     kills: 'loses-the-end-of-a-full-batch',
     async run({ open, announce }) {
       const feed = await open();
@@ -78,13 +79,14 @@ export const feedCases: readonly ConformanceCase<FeedHarness>[] = [
     },
   },
   {
-    title: 'a read waits for the first change and ends when it comes, not when its time is over',
+    title: 'FLD-3: a read waits for the first change and ends when it comes, not when its time is over',
     kills: 'sleeps-through-a-change',
     async run({ open, announce, time }) {
       const feed = await open();
       while ((await feed.read(10, 0)).changes.length > 0);
       const startMs = time.monotonic();
       const reading = feed.read(10, 60_000);
+      await othersRun();
       await announce('late', 1n);
       const heard = hear(new Map(), await timePasses(time, reading));
       equal(heard.get('late'), 1n);
@@ -92,7 +94,7 @@ export const feedCases: readonly ConformanceCase<FeedHarness>[] = [
     },
   },
   {
-    title: 'a read without a change ends empty after its time, and at once when its signal aborts',
+    title: 'OPS-3: a read without a change ends empty after its time, and at once when its signal aborts',
     kills: 'ignores-the-signal',
     async run({ open, time }) {
       const feed = await open();
@@ -103,6 +105,28 @@ export const feedCases: readonly ConformanceCase<FeedHarness>[] = [
       stop.abort();
       deepEqual((await timePasses(time, reading)).changes, []);
       ok(time.monotonic() - startMs < 10_000);
+    },
+  },
+  {
+    title: 'FLD-9: a read with an aborted signal loses no change',
+    kills: 'drops-what-an-aborted-read-found',
+    async run({ open, announce }) {
+      const feed = await open();
+      await announce('s', 1n);
+      const expected: Heads = new Map([['s', 1n]]);
+      const heard = hear(new Map(), await feed.read(10, 1000, AbortSignal.abort()));
+      ok(covers(heard, expected) || covers(await hearUntil(feed, expected), expected));
+    },
+  },
+  {
+    title: 'OPS-3: after close a read is refused as unavailable',
+    kills: 'reads-after-close',
+    async run({ open }) {
+      const feed = await open();
+      await feed.ping();
+      await feed.close();
+      await feed.close();
+      await rejects(feed.read(10, 0), (thrown) => thrown instanceof Fault && thrown.code === 'unavailable');
     },
   },
 ];

@@ -27,7 +27,12 @@ export async function timePasses<T>(time: ManualTime, promise: Promise<T>, stepM
   watched.catch(() => {});
   while (!settled) {
     time.advance(stepMs);
-    await new Promise((resolve) => setImmediate(resolve));
+    await othersRun();
   }
   return watched;
+}
+
+/** Lets everything run that waits for nothing but its turn. */
+export function othersRun(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }

@@ -59,6 +59,17 @@ class IgnoresTheSignal extends MemoryFeed {
   }
 }
 
+class DropsWhatAnAbortedReadFound extends MemoryFeed {
+  override async read(max: number, waitMs: number, signal?: AbortSignal): Promise<FeedBatch> {
+    const batch = await super.read(max, waitMs, signal);
+    return signal?.aborted ? { ...batch, changes: [] } : batch;
+  }
+}
+
+class ReadsAfterClose extends MemoryFeed {
+  override async close(): Promise<void> {}
+}
+
 /** Broken models: each fails exactly the case that names it. */
 export const feedMutants = {
   'starts-at-the-newest': StartsAtTheNewest,
@@ -69,4 +80,6 @@ export const feedMutants = {
   'checkpoints-too-far': CheckpointsTooFar,
   'sleeps-through-a-change': SleepsThroughAChange,
   'ignores-the-signal': IgnoresTheSignal,
+  'drops-what-an-aborted-read-found': DropsWhatAnAbortedReadFound,
+  'reads-after-close': ReadsAfterClose,
 };
