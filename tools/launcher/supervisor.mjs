@@ -2,11 +2,13 @@ import { spawn } from 'node:child_process';
 import { accessSync, constants, createWriteStream, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { outDir } from './paths.mjs';
+import { outDir, root } from './paths.mjs';
 import { Problem } from './terminal.mjs';
 
 const READY_MS_MAX = 60_000;
 const STOP_MS_MAX = 30_000;
+/** Compiled code of the packages, so that a start after the first is quicker. */
+const compileCache = path.join(root, 'node_modules', '.cache', 'tidemark');
 
 /** The three services, their address setting and default. */
 export const services = [
@@ -56,6 +58,7 @@ export class Supervisor {
     const child = spawn(process.execPath, ['--enable-source-maps', path.join(outDir(`apps/${name}`), 'main.js')], {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       detached: true,
+      env: { NODE_COMPILE_CACHE: compileCache, ...process.env },
     });
     child.stdout.pipe(createWriteStream(path.join(folder, 'logs', `${name}.log`)));
     let complaint = '';

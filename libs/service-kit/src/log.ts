@@ -1,17 +1,31 @@
 import type { LoggerService } from '@nestjs/common';
-import { pino, type Logger } from 'pino';
+import { type Logger, type LoggerOptions, pino } from 'pino';
 
 export type { Logger } from 'pino';
 
-/** JSON lines on standard output: time, level, service, message and fields. No event content above debug (SEC-2). */
+/**
+ * JSON lines on standard output: time, level, service, message and fields. No event content above debug (SEC-2).
+ * Written through process.stdout: pino's own destination tries for ever to flush at exit when the reader of the pipe is gone, so the
+ * process would never end. Without a reader the lines are dropped.
+ */
 export function createLog(service: string, level: string): Logger {
-  return pino({
+  dropLinesThatNobodyReads();
+  const options: LoggerOptions = {
     level,
     base: { service },
     messageKey: 'message',
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
-  });
+  };
+  return pino(options, process.stdout);
+}
+
+const ignoreBrokenPipe = (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+};
+
+function dropLinesThatNobodyReads(): void {
+  if (!process.stdout.listeners('error').includes(ignoreBrokenPipe)) process.stdout.on('error', ignoreBrokenPipe);
 }
 
 /** Nest's own lines, at debug: they tell how Nest starts, not what the service does. Its errors stay errors. */

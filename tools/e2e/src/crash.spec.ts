@@ -1,0 +1,99 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as after } from 'node:timers/promises';
+import { SeededRandom } from '@tidemark/libs-kernel/testing';
+import { Launcher, type ServiceName, type Site, hardKill, newSite, servicePids } from './launcher.ts';
+import { foldOf, pullAll, readViews } from './whole-path.ts';
+
+jest.setTimeout(480_000);
+
+const MOMENTS = 20;
+const RECORDS = 3000;
+const SERVICES: readonly ServiceName[] = ['relay', 'ingest', 'fold-worker'];
+
+// TIDEMARK_SEED repeats the moments of a failed run as far as time can be repeated.
+const seed = Number(process.env.TIDEMARK_SEED ?? Date.now() % 1_000_000);
+const random = new SeededRandom(seed);
+
+let site: Site;
+const launchers: Launcher[] = [];
+
+beforeAll(async () => {
+  site = await newSite();
+});
+
+afterAll(async () => {
+  for (const launcher of launchers) await launcher.destroy(site);
+  site.remove();
+});
+
+function start(...args: string[]): Launcher {
+  const launcher = new Launcher(site, args);
+  launchers.push(launcher);
+  return launcher;
+}
+
+/** The records of one moment, each with an id of its own. */
+function recordsOf(moment: number): string {
+  const file = path.join(site.folder, `moment-${moment}.ndjson`);
+  const lines = Array.from({ length: RECORDS }, (_, i) =>
+    JSON.stringify({ event_id: `m${moment}-${i}`, n: i, text: 'x'.repeat(200) }),
+  );
+  writeFileSync(file, `${lines.join('\n')}\n`);
+  return file;
+}
+
+/** Plays a demo, kills the service after so long, and tells whether the demo was still on then. */
+async function interrupted(file: string, service: ServiceName, afterMs: number): Promise<boolean> {
+  const demo = start('--demo', file);
+  await demo.says(/^posting/m);
+  await Promise.race([after(afterMs), demo.ended]);
+  const pid = servicePids(site).get(service);
+  if (pid !== undefined) hardKill(pid);
+  const { code, stderr } = await demo.ended;
+  if (code === 0) return false;
+  expect(stderr.trim()).toBe(`${service} died (signal SIGKILL)`);
+  return true;
+}
+
+test(`ING-2, RLY-6, FLD-1: kill -9 of any service at ${MOMENTS} random moments of the demo loses and doubles nothing (TIDEMARK_SEED=${seed})`, async () => {
+  const lengthMs = await demoLength();
+  let cutShort = 0;
+  for (let moment = 1; moment <= MOMENTS; moment++) {
+    const file = recordsOf(moment);
+    const service = SERVICES[moment % SERVICES.length] ?? 'relay';
+    if (await interrupted(file, service, random.fraction() * lengthMs)) cutShort += 1;
+    const again = await start('--demo', file).ended;
+    expect({ code: again.code, stderr: again.stderr }).toEqual({ code: 0, stderr: '' });
+  }
+  // Moments behind the end of a demo prove nothing; most must have hit it.
+  expect(cutShort).toBeGreaterThan(MOMENTS / 2);
+  await everythingOnce();
+});
+
+/** How long a demo lasts from its first post on, uninterrupted. */
+async function demoLength(): Promise<number> {
+  const demo = start('--demo', recordsOf(0));
+  await demo.says(/^posting/m);
+  const startedMs = performance.now();
+  await demo.says(/^accepted/m);
+  const lengthMs = performance.now() - startedMs;
+  expect((await demo.ended).code).toBe(0);
+  return lengthMs;
+}
+
+async function everythingOnce(): Promise<void> {
+  const launcher = start();
+  await launcher.says(/Try:/);
+  const ops = await pullAll(site, '0.events');
+  const expected = Array.from(
+    { length: (MOMENTS + 1) * RECORDS },
+    (_, i) => `m${Math.floor(i / RECORDS)}-${i % RECORDS}`,
+  );
+  expect(ops.map(({ target_id }) => target_id).sort()).toEqual(expected.sort());
+  expect(new Set(ops.map(({ op_id }) => op_id)).size).toBe(ops.length);
+  const views = await readViews(site, '0.events', 'events');
+  expect(new Map([...views].map(([id, { fields }]) => [id, fields.body]))).toEqual(foldOf(ops));
+  launcher.signal('SIGTERM');
+  expect((await launcher.ended).code).toBe(0);
+}
