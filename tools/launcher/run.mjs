@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { bundle } from './bundle.mjs';
 import { openDemo, playDemo } from './demo.mjs';
+import { bundleWhenStale } from './fresh.mjs';
 import { apps } from './paths.mjs';
 import { Supervisor, dataFolder, services, urlOf } from './supervisor.mjs';
 import { Problem, complain, say } from './terminal.mjs';
@@ -15,7 +15,10 @@ const ECHO_MS = 300;
 export async function run(demo) {
   const records = demo === null ? null : await openDemo(demo.file);
   const folder = dataFolder();
-  await Promise.all(apps.map((app) => bundle(`apps/${app}`)));
+  await bundleWhenStale(async () => {
+    const { bundle } = await import('./bundle.mjs');
+    await Promise.all(apps.map((app) => bundle(`apps/${app}`)));
+  });
   const supervisor = new Supervisor();
   const asked = stopAsked(supervisor);
   try {
