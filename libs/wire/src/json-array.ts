@@ -1,4 +1,5 @@
 import { Fault, JSON_DEPTH_MAX } from '@tidemark/libs-kernel';
+import { isCut } from './json-refuse.ts';
 import { CLOSE_BRACKET, COMMA, JsonScanner, OPEN_BRACKET } from './json-scanner.ts';
 
 /**
@@ -12,8 +13,7 @@ export function splitJsonArray(text: string): string[] {
     scan.end();
     return elements;
   } catch (thrown) {
-    if (thrown instanceof Fault && scan.atEnd) throw new Fault('malformed', 'invalid json: unterminated json array');
-    throw thrown;
+    throw isCut(thrown) ? new Fault('malformed', 'invalid json: unterminated json array') : thrown;
   }
 }
 

@@ -1,4 +1,5 @@
 import { Fault } from '@tidemark/libs-kernel';
+import { beginsNumber } from './json-number.ts';
 import { JsonScanner, OPEN_BRACE, OPEN_BRACKET, QUOTE } from './json-scanner.ts';
 import { JsonNumber, JsonObject, type JsonValue } from './json-value.ts';
 
@@ -100,6 +101,6 @@ function readUnnested(scan: JsonScanner, unit: number): JsonValue {
   if (unit === QUOTE) return scan.string();
   if (unit === OPEN_BRACE) return new JsonObject(new Map());
   if (unit === OPEN_BRACKET) return [];
-  if (unit === 0x2d || (unit >= 0x30 && unit <= 0x39)) return new JsonNumber(scan.number());
+  if (beginsNumber(unit)) return new JsonNumber(scan.number());
   return scan.literal();
 }
