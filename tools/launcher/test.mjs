@@ -13,20 +13,6 @@ const USAGE = `npm test                 build, types, format, lint, every test b
 npm run test:long        the long tests: kill loops, long seeds
 npm test -- PATTERN...   only the tests whose path matches`;
 
-await underNode24(fileURLToPath(import.meta.url), async (args) => {
-  if (args.includes('--help')) {
-    say(USAGE);
-    return 0;
-  }
-  const long = args.includes('--long');
-  const patterns = args.filter((arg) => arg !== '--long');
-  const whole = !long && patterns.length === 0;
-  const failedChecks = whole ? await runChecks() : [];
-  const tests = await runJest({ long, patterns, coverage: whole });
-  const lowered = whole && tests.failed === 0 ? compareCoverage() : [];
-  return close(tests, [...failedChecks, ...lowered]);
-});
-
 /** The checks that are no tests. Each runs whatever became of the others. */
 async function runChecks() {
   const failed = [];
@@ -105,3 +91,17 @@ function close({ passed, failed, skipped }, problems) {
   say(`${passed} passed, ${failures} failed, ${skipped} skipped`);
   return failures === 0 ? 0 : 1;
 }
+
+await underNode24(fileURLToPath(import.meta.url), async (args) => {
+  if (args.includes('--help')) {
+    say(USAGE);
+    return 0;
+  }
+  const long = args.includes('--long');
+  const patterns = args.filter((arg) => arg !== '--long');
+  const whole = !long && patterns.length === 0;
+  const failedChecks = whole ? await runChecks() : [];
+  const tests = await runJest({ long, patterns, coverage: whole });
+  const lowered = whole && tests.failed === 0 ? compareCoverage() : [];
+  return close(tests, [...failedChecks, ...lowered]);
+});

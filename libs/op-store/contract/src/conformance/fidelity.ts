@@ -51,7 +51,7 @@ export const fidelityCases: readonly ConformanceCase<OpStoreHarness>[] = [
         { value: 'quote " backslash \\ slash / tab \t line \n return \r bell \u0007 del \u007f' },
         { value: 'e\u0301 is not \u00e9; \u{1f511} \u{10ffff} \ufeff \u2028' },
         { targetId: 'a\u001fb\u001ec', targetKind: 'no-such-kind', field: '', opType: 'no-such-type' },
-        { author: '/home/mira/../x', wallClock: '' },
+        { author: '/srv/mira/../x', wallClock: '' },
         { opId: 'λ🔑 '.repeat(100) },
       ]),
   },

@@ -1,0 +1,45 @@
+import { isCode, importsOf, packageOf, productionPaths } from './code.ts';
+import { type SourceFile, type Violation, at } from './tree.ts';
+
+/** Where a package of the registry may be imported; one that is not named may be imported anywhere. */
+const PLACES: readonly { readonly what: RegExp; readonly where: RegExp }[] = [
+  { what: /^@nestjs\/|^fastify$|^reflect-metadata$|^rxjs/, where: /^(apps\/|libs\/service-kit$)/ },
+  { what: /^@aws-sdk\/|^@smithy\//, where: /^(libs\/[^/]+\/dynamodb|tools\/)/ },
+  { what: /^nats$|^@nats-io\//, where: /^(libs\/broker\/jetstream$|tools\/)/ },
+  { what: /^typeorm/, where: /^libs\/[^/]+\/sql$/ },
+  { what: /^pg$/, where: /^(libs\/[^/]+\/sql$|tools\/)/ },
+  { what: /^better-sqlite3$/, where: /^(libs\/[^/]+\/(sql|embedded)$|tools\/)/ },
+  { what: /^classic-level$|^lmdb$/, where: /^(libs\/dedupe\/embedded$|tools\/)/ },
+  { what: /^(pino|prom-client)/, where: /^libs\/service-kit$/ },
+  { what: /^zod$/, where: /^(apps\/|libs\/service-kit$)/ },
+];
+
+const ADAPTER = /^@tidemark\/libs-(op-store|dedupe|broker|feed|views)-(?!contract)/;
+
+/** SDKs stay inside their adapters, kernel imports nothing, and adapters are loaded lazily by wiring.ts alone. */
+export function importRules(files: readonly SourceFile[]): Violation[] {
+  const production = productionPaths(files);
+  return files
+    .filter((file) => isCode(file) && production.has(file.path))
+    .flatMap((file) =>
+      importsOf(file).flatMap((one) => {
+        const owner = packageOf(file) ?? '';
+        const place = PLACES.find(({ what }) => what.test(one.from));
+        const found: Violation[] = [];
+        if (place !== undefined && !place.where.test(owner))
+          found.push(at(file, one.position, `${one.from} may not be imported in ${owner}`));
+        if (owner === 'libs/kernel' && !one.from.startsWith('.'))
+          found.push(at(file, one.position, 'kernel imports nothing'));
+        if (
+          ADAPTER.test(one.from) &&
+          owner.startsWith('apps/') &&
+          !(file.path.endsWith('/wiring.ts') && (one.lazy || one.typeOnly))
+        ) {
+          found.push(
+            at(file, one.position, `${one.from}: adapters are imported by wiring.ts alone, with await import()`),
+          );
+        }
+        return found;
+      }),
+    );
+}

@@ -1,0 +1,153 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { dependencyRules } from './dependencies.ts';
+import { guaranteeRules } from './guarantees.ts';
+import { importRules } from './imports.ts';
+import { markdownRules } from './markdown.ts';
+import { packageRules } from './packages.ts';
+import { purityRules } from './purity.ts';
+import { type SourceFile, repository } from './tree.ts';
+import { wordRules } from './words.ts';
+
+const root = path.resolve(import.meta.dirname, '../../..');
+const markdown = (files: readonly SourceFile[]) => markdownRules(files, (name) => existsSync(path.join(root, name)));
+
+describe('the repository', () => {
+  const files = repository();
+
+  test.each([
+    ['names and tags its packages by their place', packageRules],
+    ['touches the real world in apps and service-kit alone', purityRules],
+    ['imports SDKs and adapters where they belong', importRules],
+    ['explains every dependency', dependencyRules],
+    ['tests every guarantee that it calls built, and knows what each test kills', guaranteeRules],
+    ['has no dead link and no lost document', markdown],
+    ['names no machine and no host', wordRules],
+  ])('%s', (_what, rule) => {
+    expect(rule(files)).toEqual([]);
+  });
+});
+
+/** A tiny tree: paths and texts. */
+const tree = (texts: Record<string, string>): SourceFile[] =>
+  Object.entries(texts).map(([name, text]) => ({ path: name, text }));
+
+test('a wrong name and a wrong tag are found', () => {
+  const manifest = (name: string, tag: string) => JSON.stringify({ name, nx: { tags: [tag] } });
+  const good = { 'libs/op-store/sql/package.json': manifest('@tidemark/libs-op-store-sql', 'type:adapter') };
+  expect(packageRules(tree(good))).toEqual([]);
+  expect(packageRules(tree({ 'libs/op-store/sql/package.json': manifest('@tidemark/sql', 'type:flow') }))).toHaveLength(
+    2,
+  );
+});
+
+test.each([
+  'Date.now()',
+  'new Date()',
+  'Math.random()',
+  'setTimeout(f, 1)',
+  'setInterval(f, 1)',
+  'setImmediate(f)',
+  'performance.now()',
+  'process.env.X',
+  "console.log('x')",
+  'globalThis.setTimeout(f)',
+])('%s below the apps is found in production code, and nowhere else', (code) => {
+  const found = (name: string) => purityRules(tree({ [name]: `\nexport const x = ${code};` }));
+  expect(found('libs/fold/src/index.ts')).toHaveLength(1);
+  expect(found('libs/fold/src/index.ts')[0]).toMatch(/^libs\/fold\/src\/index\.ts:2: /);
+  expect(found('libs/service-kit/src/index.ts')).toEqual([]);
+  expect(found('apps/relay/src/main.ts')).toEqual([]);
+  expect(found('libs/fold/src/x.spec.ts')).toEqual([]);
+});
+
+test('comments, strings and dates of a given time are no violation; a file that index.ts reaches is searched', () => {
+  expect(
+    purityRules(tree({ 'libs/fold/src/index.ts': "// Date.now()\nexport const x = ['Date.now()', new Date(1)];" })),
+  ).toEqual([]);
+  const reached = {
+    'libs/fold/src/index.ts': "export * from './deep/x.ts';",
+    'libs/fold/src/deep/x.ts': 'Date.now();',
+  };
+  expect(purityRules(tree(reached))).toHaveLength(1);
+  expect(
+    purityRules(tree({ 'libs/fold/src/index.ts': "import { setTimeout as s } from 'node:timers/promises';" })),
+  ).toHaveLength(1);
+});
+
+test.each([
+  ['libs/relay/src/index.ts', "import { x } from '@nestjs/common';"],
+  ['libs/relay/src/index.ts', "import { x } from '@aws-sdk/client-dynamodb';"],
+  ['libs/broker/embedded/src/index.ts', "import { connect } from 'nats';"],
+  ['libs/broker/embedded/src/index.ts', "import { DataSource } from 'typeorm';"],
+  ['libs/kernel/src/index.ts', "import fs from 'node:fs';"],
+  ['apps/relay/src/main.ts', "import { connectSqlite } from '@tidemark/libs-op-store-sql';"],
+  ['apps/relay/src/main.ts', "const x = await import('@tidemark/libs-op-store-sql');"],
+])('in %s this import is found: %s', (name, code) => {
+  expect(importRules(tree({ [name]: code }))).toHaveLength(1);
+});
+
+test('imports in their place pass', () => {
+  const fine = {
+    'apps/relay/src/main.ts': "import { x } from '@nestjs/common'; import './wiring.ts';",
+    'apps/relay/src/wiring.ts':
+      "const x = await import('@tidemark/libs-op-store-sql'); import type { A } from '@tidemark/libs-broker-contract';",
+    'libs/op-store/sql/src/index.ts': "import { DataSource } from 'typeorm';",
+  };
+  expect(importRules(tree(fine))).toEqual([]);
+});
+
+test('a dependency without a row, a row without a dependency and a loose version are found', () => {
+  const files = tree({
+    'package.json': JSON.stringify({
+      dependencies: { zod: '4.6.7', pino: '^10.0.0' },
+      devDependencies: { jest: '30.5.2' },
+    }),
+    'docs/dependencies.md': '| `zod` | MIT |\n| `pino` | MIT |\n| `left-over` | MIT |\n',
+  });
+  expect(dependencyRules(files)).toEqual([
+    'docs/dependencies.md: no row for jest',
+    'docs/dependencies.md: left-over is no dependency',
+    'package.json: pino has no exact version (^10.0.0)',
+  ]);
+});
+
+test('a built guarantee without a test, without a mutant, and an unknown id are found', () => {
+  const ledger =
+    '| RLY-1 | x | built |\n| RLY-2 | x | built |\n| RLY-3 | x | built |\n| RLY-4 | x | built |\n| RLY-5 | x | planned |\n';
+  const found = guaranteeRules(
+    tree({
+      'docs/guarantees.md': ledger,
+      'libs/relay/src/a.spec.ts':
+        "test('RLY-2: x', f);\n// kills: one that forgets\ntest('RLY-3: y', f);\ntest('RLY-99: z', f);",
+      'libs/op-store/contract/src/cases.ts': "export const c = [{ title: 'RLY-4: w', kills: 'm' }];",
+    }),
+  );
+  expect(found).toEqual([
+    `test "'RLY-99: z'": RLY-99 is not in docs/guarantees.md`,
+    'docs/guarantees.md: RLY-1 is called built, and no test carries it',
+    'docs/guarantees.md: RLY-2 is called built, and none of its tests names a mutant that it kills',
+  ]);
+});
+
+test('dead links, dead anchors and lost documents are found', () => {
+  const files = tree({
+    'README.md':
+      '[a](docs/a.md) [b](docs/none.md) [c](docs/a.md#no-such) [d](docs/a.md#good-one) [e](https://x.y)\n```\n[x](nowhere)\n```',
+    'docs/a.md': '# Good one\n',
+    'docs/lost.md': '# Lost\n',
+  });
+  expect(markdownRules(files, (name) => ['README.md', 'docs/a.md'].includes(name))).toEqual([
+    'README.md:1: no file docs/none.md',
+    'README.md:1: docs/a.md has no heading #no-such',
+    'docs/lost.md: no link leads here from README.md',
+  ]);
+});
+
+test('a machine path, a registry host and the shared folder are found', () => {
+  const path = ['', 'work', 'main'].join('/');
+  const host = ['registry', 'npmjs', 'org'].join('.');
+  expect(
+    wordRules(tree({ 'a.md': `x\n${path}/y`, 'b.md': host, 'c.ts': `'${['..', 'shared', 'data'].join('/')}'` })),
+  ).toHaveLength(3);
+});
