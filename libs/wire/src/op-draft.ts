@@ -14,6 +14,7 @@ type FieldValue = string | bigint | number | null;
 /** One op while its members are read, in any order. Wrong members are read over; the first problem is kept. */
 export class OpDraft {
   readonly #scan: JsonScanner;
+  /** By place in OP_FIELDS; these are what a field holds that is not given. */
   readonly #values: FieldValue[] = [0, '', 0n, 0n, 'task', '', '', '', '', null, '', ''];
   readonly #extra: ExtraMember[] = [];
   /** One bit for each field that was given. */
