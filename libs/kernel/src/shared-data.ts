@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 
 /**
- * Absolute path of a file or folder of the shared test data, for tests only: in TIDEMARK_SHARED_DATA, else beside the repository in
- * `../shared/data`. Null when it is absent, after one loud line; a failure instead where TIDEMARK_REQUIRE_DATA=1. A caller without
+ * Absolute path of a file or folder of the shared test data, for tests only: in the folder that TIDEMARK_SHARED_DATA names, else in
+ * one beside the repository. Null when it is absent, after one loud line; a failure instead where TIDEMARK_REQUIRE_DATA=1. A caller without
  * its data skips: `const file = sharedData('x.json'); (file === null ? test.skip : test)(...)`.
  */
 export function sharedData(name: string): string | null {
