@@ -108,7 +108,7 @@ describe('commit', () => {
       Array.from({ length: 256 }, (_, i) => keyOf(`${i}`)),
       LEASE_MS,
     );
-    const batches = jest.spyOn(ClassicLevel.prototype, 'batch');
+    const batches = spyOnBatch();
     await store.commit(claims, 0);
     expect(batches.mock.calls.map(([operations, options]) => [operations?.length, options])).toEqual([
       [256, { sync: true }],
@@ -122,7 +122,7 @@ describe('commit', () => {
       LEASE_MS,
     );
     const first = store.commit([claims[0]!], 0);
-    const batches = jest.spyOn(ClassicLevel.prototype, 'batch');
+    const batches = spyOnBatch();
     await Promise.resolve();
     await Promise.all([first, ...claims.slice(1).map((claim) => store.commit([claim], 0))]);
     const keysOf = batches.mock.calls.map(([operations]) => operations?.length);
@@ -132,7 +132,7 @@ describe('commit', () => {
   test('DDP-3: a failed commit says that its outcome is unknown, its claim stays, and a second try lands', async () => {
     const store = await folder.open();
     const claims = await store.reserve([keyOf('a')], LEASE_MS);
-    jest.spyOn(ClassicLevel.prototype, 'batch').mockRejectedValueOnce(ioError('No space left on device'));
+    spyOnBatch().mockRejectedValueOnce(ioError('No space left on device'));
     await expect(store.commit(claims, 0)).rejects.toMatchObject({ code: 'disk_full', outcome: 'unknown' });
     expect(statuses(await store.reserve([keyOf('a')], LEASE_MS))).toEqual(['in_flight']);
     await store.commit(claims, 0);
@@ -159,4 +159,12 @@ function failNextRead(): void {
 
 function ioError(text: string): Error {
   return Object.assign(new Error(`IO error: 000003.log: ${text}`), { code: 'LEVEL_IO_ERROR' });
+}
+
+/** The overloads of batch hide its arguments from Jest's types; this is the form that the store calls. */
+function spyOnBatch() {
+  interface Batching {
+    batch(operations: readonly unknown[], options: object): Promise<void>;
+  }
+  return jest.spyOn(ClassicLevel.prototype as unknown as Batching, 'batch');
 }
