@@ -120,8 +120,8 @@ export class Deliveries {
   /** What is due again, then what is new: oldest first. */
   claim(consumer: DurableConsumer, max: number, nowMs: number, ackWaitMs: number): Delivery[] {
     const dueAtMs = nowMs + ackWaitMs;
-    const room = new Room(max);
-    const due = room.fill(this.#due.iterate(consumer.queueId, consumer.id, nowMs, max));
+    const room = new Room(Math.min(max, IN_FLIGHT_MAX));
+    const due = room.fill(this.#due.iterate(consumer.queueId, consumer.id, nowMs, room.left));
     for (const { seq } of due) this.#redeliver.run(dueAtMs, consumer.id, seq);
     const fresh = this.#claimFresh(consumer, room, dueAtMs);
     return [...due, ...fresh].map((row) => deliveryOf(consumer, row));

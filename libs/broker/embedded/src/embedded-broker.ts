@@ -46,6 +46,7 @@ export class EmbeddedBroker implements Broker {
 
   async openQueue(tenant: string, bytesMax: bigint): Promise<void> {
     checkTenant(tenant);
+    if (bytesMax < 0n || !isInt64(bytesMax)) throw new Fault('invalid', `a budget of ${bytesMax} bytes`);
     const { queues, random } = this.#parts;
     // Another queue file of the same tenant, made after this one was deleted, must not give the same places again.
     const name = `q${Buffer.from(random.bytes(8)).toString('hex')}`;
@@ -81,11 +82,13 @@ export class EmbeddedBroker implements Broker {
 
   async deadLetters(tenant: string, after: bigint, limit: number): Promise<readonly DeadLetter[]> {
     const queue = this.#queueOf(tenant);
+    if (!isInt64(after)) return [];
     return this.#parts.file.read(() => this.#parts.deadLetters.list(queue, tenant, after, limit));
   }
 
   async removeDeadLetter(tenant: string, id: bigint): Promise<boolean> {
     this.#queueOf(tenant);
+    if (!isInt64(id)) return false;
     const { queues, deadLetters } = this.#parts;
     return this.#write(() => deadLetters.remove(queues.get(tenant)!, id));
   }
@@ -131,3 +134,8 @@ export class EmbeddedBroker implements Broker {
  * gave before, unless a million messages a second came all the time. The log orders writes of a document by them.
  */
 const SEQS_PER_MS = 1000n;
+
+/** What cannot be bound to a statement must not get into a transaction, where it would fail the writes beside it. */
+function isInt64(value: bigint): boolean {
+  return BigInt.asIntN(64, value) === value;
+}

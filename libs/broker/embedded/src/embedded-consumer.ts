@@ -29,7 +29,7 @@ export class EmbeddedConsumer implements Consumer {
 
   constructor(durable: DurableConsumer, ackWaitMs: number, parts: ConsumerParts) {
     this.#durable = durable;
-    this.#ackWaitMs = ackWaitMs;
+    this.#ackWaitMs = Math.ceil(ackWaitMs);
     this.#parts = parts;
   }
 
@@ -48,22 +48,22 @@ export class EmbeddedConsumer implements Consumer {
     return [];
   }
 
-  ack(deliveries: readonly Delivery[]): Promise<void> {
+  async ack(deliveries: readonly Delivery[]): Promise<void> {
     this.#checkOwn(deliveries);
     const work = () => this.#parts.deliveries.ack(this.#durable, deliveries);
     return this.#write({ work, durable: true, wakes: true });
   }
 
-  nak(deliveries: readonly Delivery[], delayMs: number): Promise<void> {
+  async nak(deliveries: readonly Delivery[], delayMs: number): Promise<void> {
     this.#checkOwn(deliveries);
-    const work = (nowMs: number) => this.#parts.deliveries.nak(this.#durable, deliveries, nowMs + delayMs);
+    const work = (nowMs: number) => this.#parts.deliveries.nak(this.#durable, deliveries, nowMs + Math.ceil(delayMs));
     return this.#write({ work, durable: false, wakes: true });
   }
 
-  deadLetter(delivery: Delivery, reason: string): Promise<void> {
+  async deadLetter(delivery: Delivery, reason: string): Promise<void> {
     this.#checkOwn([delivery]);
     const { queues, deadLetters, clock } = this.#parts;
-    const work = () => deadLetters.park(queues.get(this.#durable.tenant)!, delivery, reason, clock.now());
+    const work = () => deadLetters.park(queues.get(this.#durable.tenant)!, delivery, reason, Math.floor(clock.now()));
     return this.#write({ work, durable: true, wakes: false });
   }
 

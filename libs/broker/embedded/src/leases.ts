@@ -29,7 +29,8 @@ export class Leases {
     this.#release = db.prepare<[string, bigint]>('UPDATE leases SET ends_at_ms = 0 WHERE name = ? AND term = ?');
   }
 
-  async acquire(name: string, owner: string, ttlMs: number): Promise<Lease | null> {
+  async acquire(name: string, owner: string, ttl: number): Promise<Lease | null> {
+    const ttlMs = Math.ceil(ttl);
     const term = await this.#write((nowMs) => this.#acquire.get(name, owner, nowMs + ttlMs, nowMs));
     if (term === undefined) return null;
     return {

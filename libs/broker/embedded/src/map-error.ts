@@ -1,6 +1,6 @@
 import { Fault, type FaultCode } from '@tidemark/libs-kernel';
 import type { PublishOutcome } from '@tidemark/libs-broker-contract';
-import { codeOf } from './sqlite-code.ts';
+import { codeOf, messageOf } from './sqlite-code.ts';
 import { WriteFailure } from './transact.ts';
 
 /**
@@ -24,8 +24,10 @@ export function faultOf(thrown: unknown): Fault {
   if (cause instanceof Fault) return cause;
   const done = thrown instanceof WriteFailure && !thrown.nothingStored ? 'unknown' : 'not-done';
   const code = codeOf(cause);
-  const text = cause instanceof Error ? cause.message : String(cause);
-  return new Fault(faultCodeOf(code), `queue file: ${describe(code, text)}`, { outcome: done, cause: thrown });
+  return new Fault(faultCodeOf(code), `queue file: ${describe(code, messageOf(cause))}`, {
+    outcome: done,
+    cause: thrown,
+  });
 }
 
 /** For the end of a promise: `.catch(throwFault)`. */

@@ -4,6 +4,7 @@ import Sqlite, { type Database } from 'better-sqlite3';
 import { type BackoffShape, type Clock, Fault, type Random, type Sleeper, backoffMs } from '@tidemark/libs-kernel';
 import { prepareFormat } from './format.ts';
 import { faultOf } from './map-error.ts';
+import { messageOf } from './sqlite-code.ts';
 
 /** SQLite's own waiting, which holds up the event loop: for the rare moments in which a look needs a lock. */
 const BUSY_TIMEOUT_MS = 5;
@@ -85,8 +86,7 @@ function openIn(folder: string): Database {
   try {
     mkdirSync(folder, { recursive: true });
   } catch (thrown) {
-    const why = thrown instanceof Error ? thrown.message : String(thrown);
-    throw new Fault('misconfigured', `queue folder: ${why}`, { cause: thrown });
+    throw new Fault('misconfigured', `queue folder: ${messageOf(thrown)}`, { cause: thrown });
   }
   return new Sqlite(join(folder, 'queue.sqlite'), { timeout: BUSY_TIMEOUT_MS });
 }

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import { codeOf } from './sqlite-code.ts';
+import { codeOf, messageOf } from './sqlite-code.ts';
 
 /** A write transaction that did not end well. */
 export class WriteFailure extends Error {
@@ -10,7 +10,7 @@ export class WriteFailure extends Error {
   readonly busy: boolean;
 
   constructor(cause: unknown, facts: { readonly nothingStored: boolean; readonly busy?: boolean }) {
-    super(cause instanceof Error ? cause.message : String(cause), { cause });
+    super(messageOf(cause), { cause });
     this.nothingStored = facts.nothingStored;
     this.busy = facts.busy ?? false;
   }
