@@ -14,6 +14,7 @@ describe('mapError', () => {
     ['LEVEL_IO_ERROR', 'IO error: LOCK: Permission denied', 'misconfigured'],
     ['EROFS', 'EROFS: read-only file system, mkdir', 'misconfigured'],
     ['LEVEL_CORRUPTION', 'Corruption: bad block', 'corrupt'],
+    ['ERR_INVALID_ARG_TYPE', 'The argument must be a string', 'internal'],
     ['', 'cannot read properties of undefined', 'internal'],
   ])('OPS-6: %s, %s is %s', (code, message, faultCode) => {
     const thrown = Object.assign(new Error(message), { code });

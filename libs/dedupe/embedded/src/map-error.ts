@@ -19,7 +19,7 @@ function describe(code: string, message: string): { faultCode: FaultCode; text: 
   if (code === 'LEVEL_CORRUPTION') return { faultCode: 'corrupt', text: message };
   if (NO_SPACE.test(message)) return { faultCode: 'disk_full', text: message };
   if (NOT_ALLOWED.test(message)) return { faultCode: 'misconfigured', text: message };
-  const passing = code === 'LEVEL_IO_ERROR' || code.startsWith('E') || code.endsWith('_NOT_OPEN');
+  const passing = code === 'LEVEL_IO_ERROR' || /^E[A-Z0-9]+$/.test(code) || code.endsWith('_NOT_OPEN');
   return { faultCode: passing ? 'unavailable' : 'internal', text: message };
 }
 
