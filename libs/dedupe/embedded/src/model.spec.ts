@@ -3,7 +3,7 @@ import { MemoryDedupeStore, MemoryDeduplicator } from '@tidemark/libs-dedupe-con
 import { SeededRandom } from '@tidemark/libs-kernel/testing';
 import { SpecFolder, keyOf, statuses } from './spec-store.ts';
 
-const STEPS = 400;
+const STEPS = 250;
 const LEASE_MS = 30_000;
 
 let folder: SpecFolder;

@@ -10,6 +10,9 @@ type Child = ChildProcessByStdio<null, Readable, null>;
 const LEASE_MS = 30_000;
 const CHILD = join(__dirname, 'commit-loop.spec-child.ts');
 
+// Real processes and real fsyncs: slow on a busy machine.
+jest.setTimeout(60_000);
+
 let folder: SpecFolder;
 beforeEach(async () => (folder = await SpecFolder.make()));
 afterEach(() => folder.end());
