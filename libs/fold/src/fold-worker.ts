@@ -26,9 +26,13 @@ export interface FoldWorkerOptions {
   readonly random: Random;
   readonly log?: FoldLog;
   readonly metrics?: FoldMetrics;
+  /** Ops read, folded and marked together. Default 500. */
+  readonly pageOpsMax?: number;
 }
 
 export interface TickResult {
+  /** Changes that the feed gave, repeats counted. */
+  readonly changes: number;
   /** Ops whose mark was saved in this tick. */
   readonly ops: number;
   /** Streams that are folded through every head that was heard of them. */
@@ -67,6 +71,7 @@ const STREAMS_MAX = 10_000;
 const STREAMS_PER_TICK = 64;
 /** Turns that run beside each other, so that one slow stream does not stop the others. */
 const LANES = 4;
+const PAGE_OPS_MAX = 500;
 const RETRY: BackoffShape = { baseMs: 100, ceilingMs: 5000 };
 /** An embedded store answers without leaving the event loop; after this long the worker leaves it. */
 const BREATH_MS = 20;
@@ -93,6 +98,7 @@ export class FoldWorker {
 
   constructor(options: FoldWorkerOptions) {
     const { opStore, views, reducers, clock, sleeper, log = SILENT_LOG, metrics = NO_METRICS } = options;
+    const { pageOpsMax = PAGE_OPS_MAX } = options;
     this.#options = options;
     this.#log = log;
     this.#breathedAtMs = clock.monotonic();
@@ -104,6 +110,7 @@ export class FoldWorker {
       clock,
       log,
       metrics,
+      pageOpsMax,
       saved: (stream, mark) => this.#watch.saved(stream, mark),
       breathe: () => this.#breathe(),
     });
@@ -121,8 +128,8 @@ export class FoldWorker {
 
   /** One look at the feed, one turn for each of some streams, one checkpoint. Faults are reported, not thrown. One tick at a time. */
   async tick(signal?: AbortSignal): Promise<TickResult> {
-    const heard = await this.#guardFeed(() => this.#hear(signal));
-    const tally = { ops: 0, served: 0, stuck: 0 };
+    const tally = { changes: 0, ops: 0, served: 0, stuck: 0 };
+    const heard = await this.#guardFeed(async () => void (tally.changes = await this.#hear(signal)));
     const queue = [...this.#backlog.due(this.#options.clock.monotonic(), STREAMS_PER_TICK)];
     const lane = async () => {
       for (let task = queue.shift(); task && !signal?.aborted; task = queue.shift())
@@ -157,13 +164,18 @@ export class FoldWorker {
     return { pending, lagOps, heldOps, stuck, feedFault: this.#feedFault };
   }
 
-  async #hear(signal: AbortSignal | undefined): Promise<void> {
+  /** How many changes were heard. */
+  async #hear(signal: AbortSignal | undefined): Promise<number> {
     const { feed, clock, sleeper } = this.#options;
     const waitMs = Math.min(FEED_WAIT_MS, this.#backlog.nextDueMs(clock.monotonic()));
     const changesMax = Math.min(CHANGES_MAX, this.#backlog.room);
-    if (changesMax === 0) return sleeper.sleep(waitMs, signal);
+    if (changesMax === 0) {
+      await sleeper.sleep(waitMs, signal);
+      return 0;
+    }
     const batch = await feed.read(changesMax, waitMs, signal);
     this.#backlog.hear(batch, clock.monotonic());
+    return batch.changes.length;
   }
 
   async #turn(task: Task, tally: { ops: number; served: number; stuck: number }, signal: AbortSignal | undefined) {

@@ -14,6 +14,7 @@ export interface StreamFolderOptions {
   readonly clock: Clock;
   readonly log: FoldLog;
   readonly metrics: FoldMetrics;
+  readonly pageOpsMax: number;
   /** Called after each save of a mark. */
   readonly saved: (stream: string, mark: StoredMark) => void;
   /** Called after each page; lets other work of the process go on. */
@@ -30,8 +31,7 @@ export interface Turn {
   readonly ops: number;
 }
 
-/** Ops of one page, and its text: with the lanes of a worker, what bounds the memory of a tick. */
-const PAGE_OPS_MAX = 500;
+/** Text of one page: with the lanes of a worker, what bounds the memory of a tick. */
 const PAGE_BYTES_MAX = 4 * 1024 * 1024;
 /** A long stream gives way to the others after this many pages. */
 const PAGES_PER_TURN = 4;
@@ -69,17 +69,18 @@ export class StreamFolder {
 
   async #turn(stream: string, head: bigint, signal: AbortSignal | undefined): Promise<Turn> {
     let mark = this.#marks.get(stream) ?? (await this.#load(stream));
+    const { opStore, pageOpsMax, breathe } = this.#options;
     let ops = 0;
     for (let pages = 0; ; pages++) {
       const { foldedThrough } = mark.watermark;
       if (foldedThrough >= head) return { kind: 'served', foldedThrough, ops };
       if (pages === PAGES_PER_TURN || signal?.aborted) return { kind: 'more', foldedThrough, ops };
-      const page = await this.#options.opStore.read(stream, foldedThrough, PAGE_OPS_MAX, PAGE_BYTES_MAX);
+      const page = await opStore.read(stream, foldedThrough, pageOpsMax, PAGE_BYTES_MAX);
       if (page.next === foldedThrough)
         return { kind: await this.#whyNothing(stream, foldedThrough), foldedThrough, ops };
       mark = await this.#foldPage(stream, mark, page);
       ops += page.ops.length;
-      await this.#options.breathe();
+      await breathe();
     }
   }
 

@@ -1,0 +1,156 @@
+import type { Feed, FeedBatch } from '@tidemark/libs-feed-contract';
+import { MemoryChangeLog, MemoryFeed } from '@tidemark/libs-feed-contract/testing';
+import { ManualTime, SeededRandom } from '@tidemark/libs-kernel/testing';
+import type { ReadPage } from '@tidemark/libs-op-store-contract';
+import { anOp, MemoryOpLog, MemoryOpStore } from '@tidemark/libs-op-store-contract/testing';
+import type { Field, Views } from '@tidemark/libs-views-contract';
+import { MemoryViews, MemoryViewsStore } from '@tidemark/libs-views-contract/testing';
+import type { Op } from '@tidemark/libs-wire';
+import { eventReducer } from '../event-reducer.ts';
+import { FoldWorker, type FoldWorkerOptions } from '../fold-worker.ts';
+import { Reducers } from '../reduce.ts';
+import { emptyWatermark } from '../watermark.ts';
+
+/** Time that passes only in sleeps, and then at once: nothing in a test waits. */
+export class LeapingTime extends ManualTime {
+  override sleep(ms: number): Promise<void> {
+    this.advance(ms);
+    return Promise.resolve();
+  }
+}
+
+/** A log of which the newest ops may be on their way still: a read stops below the first one that is not shown. */
+export class HoldingOpStore extends MemoryOpStore {
+  /** By stream: the first seq that no read shows. */
+  readonly unshownFrom = new Map<string, bigint>();
+
+  override async read(stream: string, after: bigint, limit: number, bytesMax?: number): Promise<ReadPage> {
+    const page = await super.read(stream, after, limit, bytesMax);
+    const unshownFrom = this.unshownFrom.get(stream) ?? 2n ** 63n;
+    const ops = page.ops.filter(({ seq }) => seq < unshownFrom);
+    return { ops, next: ops.at(-1)?.seq ?? after };
+  }
+}
+
+/** Gives a few changes at a time, so that one test has many positions. */
+export class SmallBatchFeed extends MemoryFeed {
+  override read(max: number, waitMs: number, signal?: AbortSignal): Promise<FeedBatch> {
+    return super.read(Math.min(max, 4), waitMs, signal);
+  }
+}
+
+/** What the workers of a test share, and what the test looks at. */
+export class Rig {
+  readonly opLog = new MemoryOpLog();
+  readonly opStore = new HoldingOpStore(this.opLog);
+  readonly changes = new MemoryChangeLog();
+  readonly viewsStore = new MemoryViewsStore();
+  readonly views: Views = new MemoryViews(this.viewsStore);
+  readonly time: ManualTime;
+  readonly logged: { readonly fields: object; readonly message: string }[] = [];
+  readonly #folds = new Map<string, Map<string, Field>>();
+  readonly counted = { folded: 0, not_folded: 0, refused: 0, conflicts: 0 };
+
+  constructor(time: ManualTime = new LeapingTime()) {
+    this.time = time;
+  }
+
+  worker(options: Partial<FoldWorkerOptions> = {}): FoldWorker {
+    const tell = (fields: object, message: string) => void this.logged.push({ fields, message });
+    return new FoldWorker({
+      feed: this.feed(),
+      opStore: this.opStore,
+      views: this.views,
+      reducers: [eventReducer],
+      clock: this.time,
+      sleeper: this.time,
+      random: new SeededRandom(1),
+      log: { info: tell, warn: tell },
+      metrics: {
+        ops: (outcome, count) => void (this.counted[outcome] += count),
+        conflict: () => void this.counted.conflicts++,
+      },
+      pageOpsMax: 2,
+      ...options,
+    });
+  }
+
+  feed(): Feed {
+    return new SmallBatchFeed(this.changes, this.time);
+  }
+
+  /** Appends without ringing. */
+  async append(stream: string, ...ops: Op[]): Promise<void> {
+    await this.opStore.append(stream, ops);
+  }
+
+  async ring(stream: string): Promise<void> {
+    this.changes.announce(stream, await this.opStore.head(stream));
+  }
+
+  async foldedThrough(stream: string): Promise<bigint> {
+    return (await this.views.mark(stream))?.watermark.foldedThrough ?? 0n;
+  }
+
+  /** Throws unless the mark of every stream is true: each op at or below it has its effect, or more, in the rows (FLD-1). */
+  async assertMarksAreTrue(): Promise<void> {
+    for (const stream of this.opLog.streams.keys()) {
+      const through = await this.foldedThrough(stream);
+      for (const [id, wanted] of await this.fold(stream, through)) {
+        const stored = this.#stored(stream, id);
+        if (!stored || stored.version.lamport < wanted.version.lamport) {
+          throw new Error(`the mark of ${stream} is ${through}, and ${id} is not folded that far`);
+        }
+      }
+    }
+  }
+
+  /** The bodies that a fold of the whole log gives, by the id of the event. */
+  async fold(stream: string, through = 2n ** 63n): Promise<Map<string, Field>> {
+    const ops = (this.opLog.streams.get(stream)?.ops ?? []).filter(({ seq }) => seq <= through);
+    const key = JSON.stringify([stream, ops.length]);
+    const known = this.#folds.get(key);
+    if (known) return known;
+    const reducers = new Reducers([eventReducer]);
+    const reference = new MemoryViews();
+    await reference.saveMark(stream, 1, emptyWatermark(), 0);
+    for (const sequenced of ops) {
+      const reduced = reducers.reduce(sequenced);
+      if (reduced.kind === 'folded') await reference.apply(stream, 1, reduced.changes);
+    }
+    const fold = await bodies(reference, stream);
+    this.#folds.set(key, fold);
+    return fold;
+  }
+
+  bodies(stream: string): Promise<Map<string, Field>> {
+    return bodies(this.views, stream);
+  }
+
+  /** Also before a mark shows it. */
+  #stored(stream: string, id: string): Field | undefined {
+    return this.viewsStore.rows
+      .get(JSON.stringify([stream, 1, 'events']))
+      ?.get(id)
+      ?.get('body');
+  }
+}
+
+async function bodies(views: Views, stream: string): Promise<Map<string, Field>> {
+  const { documents } = await views.documents(stream, 'events', null, 10_000);
+  return new Map(documents.map(({ id, fields }) => [id, fields.get('body')!]));
+}
+
+export function anEvent(id: string, lamport: number | bigint, fields: Partial<Op> = {}): Op {
+  const event = { domain: 'event', targetKind: 'events', targetId: id, field: 'body', opType: 'set', site: 0n };
+  return anOp({ ...event, opId: `${id}@${lamport}`, lamport: BigInt(lamport), value: `{"v":${lamport}}`, ...fields });
+}
+
+/** Ticks until nothing is left to do. */
+export async function settle(worker: FoldWorker, ticksMax = 200): Promise<void> {
+  for (let tick = 0; tick < ticksMax; tick++) {
+    const { changes, feedFault } = await worker.tick();
+    if (changes === 0 && !feedFault && worker.status().pending === 0) return;
+  }
+  throw new Error(`not settled: ${JSON.stringify(worker.status(), (_, value) => String(value))}`);
+}
