@@ -31,12 +31,22 @@ async function openBroker(settings: IngestSettings, { clock, sleeper, random }: 
   return connectEmbeddedBroker({ folder: queueFolder(settings), clock, sleeper, random });
 }
 
-async function openDeduplicator(
-  settings: IngestSettings,
-  { clock, sleeper, random }: ServiceParts,
-): Promise<Deduplicator> {
+async function openDeduplicator(settings: IngestSettings, parts: ServiceParts): Promise<Deduplicator> {
+  const { clock, sleeper, random, log, metrics } = parts;
   const { connectEmbeddedDeduplicator } = await import('@tidemark/libs-dedupe-embedded');
-  return connectEmbeddedDeduplicator({ folder: dedupeFolder(settings), clock, sleeper, random });
+  const swept = metrics.counter('tidemark_dedupe_swept_ids_total', 'Ids that the sweep removed.', ['reason']);
+  return connectEmbeddedDeduplicator({
+    folder: dedupeFolder(settings),
+    clock,
+    sleeper,
+    random,
+    onSweep: (report) => {
+      if (report.kind === 'failed')
+        return log.warn({ err: report.fault }, 'the sweep of old ids failed; it is tried again');
+      swept.inc({ reason: 'expired' }, report.expired);
+      swept.inc({ reason: 'unreadable' }, report.unreadable);
+    },
+  });
 }
 
 function openService(

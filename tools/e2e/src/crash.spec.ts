@@ -7,7 +7,7 @@ import { foldOf, pullAll, readViews } from './whole-path.ts';
 
 jest.setTimeout(480_000);
 
-const MOMENTS = 20;
+const MOMENTS = Number(process.env.TIDEMARK_CRASH_MOMENTS ?? 20);
 const RECORDS = 3000;
 const SERVICES: readonly ServiceName[] = ['relay', 'ingest', 'fold-worker'];
 
