@@ -99,15 +99,10 @@ export class Backlog {
     task.attempt = trouble ? task.attempt + 1 : 0;
   }
 
-  /** The newest position whose every effect is stored; null when no position is waiting for its checkpoint. */
+  /** The newest position whose every effect is stored; null when there is none yet. */
   servedPosition(): string | null {
     const open = this.#oldestOpenBatch();
     return this.#batches.findLast(({ number }) => number < open)?.position ?? null;
-  }
-
-  checkpointed(position: string): void {
-    const at = this.#batches.findLastIndex((batch) => batch.position === position);
-    this.#batches = this.#batches.slice(at + 1);
   }
 
   #oldestOpenBatch(): number {

@@ -43,10 +43,12 @@ export interface TickResult {
   readonly feedFault: Fault | null;
 }
 
+type Tally = { -readonly [Count in Exclude<keyof TickResult, 'feedFault'>]: TickResult[Count] };
+
 export interface FoldStatus {
   /** Streams that have, or may have, unfolded ops. */
   readonly pending: number;
-  /** Ops known of and not folded: the lag. */
+  /** The lag: ops known of and not folded. A stream that had no turn yet counts with all its ops. */
   readonly lagOps: bigint;
   /** Of these, the ones behind an op that the log does not show yet. */
   readonly heldOps: bigint;
@@ -94,6 +96,7 @@ export class FoldWorker {
   readonly #watch: MarkWatch;
   #breathedAtMs: number;
   #feedFault: Fault | null = null;
+  /** Checkpointed last. */
   #position: string | null = null;
 
   constructor(options: FoldWorkerOptions) {
@@ -128,8 +131,8 @@ export class FoldWorker {
 
   /** One look at the feed, one turn for each of some streams, one checkpoint. Faults are reported, not thrown. One tick at a time. */
   async tick(signal?: AbortSignal): Promise<TickResult> {
-    const tally = { changes: 0, ops: 0, served: 0, stuck: 0 };
-    const heard = await this.#guardFeed(async () => void (tally.changes = await this.#hear(signal)));
+    const tally: Tally = { changes: 0, ops: 0, served: 0, stuck: 0 };
+    const heard = await this.#guardFeed(() => this.#hear(tally, signal));
     const queue = [...this.#backlog.due(this.#options.clock.monotonic(), STREAMS_PER_TICK)];
     const lane = async () => {
       for (let task = queue.shift(); task && !signal?.aborted; task = queue.shift())
@@ -164,21 +167,17 @@ export class FoldWorker {
     return { pending, lagOps, heldOps, stuck, feedFault: this.#feedFault };
   }
 
-  /** How many changes were heard. */
-  async #hear(signal: AbortSignal | undefined): Promise<number> {
+  async #hear(tally: Tally, signal: AbortSignal | undefined): Promise<void> {
     const { feed, clock, sleeper } = this.#options;
     const waitMs = Math.min(FEED_WAIT_MS, this.#backlog.nextDueMs(clock.monotonic()));
     const changesMax = Math.min(CHANGES_MAX, this.#backlog.room);
-    if (changesMax === 0) {
-      await sleeper.sleep(waitMs, signal);
-      return 0;
-    }
+    if (changesMax === 0) return sleeper.sleep(waitMs, signal);
     const batch = await feed.read(changesMax, waitMs, signal);
+    tally.changes = batch.changes.length;
     this.#backlog.hear(batch, clock.monotonic());
-    return batch.changes.length;
   }
 
-  async #turn(task: Task, tally: { ops: number; served: number; stuck: number }, signal: AbortSignal | undefined) {
+  async #turn(task: Task, tally: Tally, signal: AbortSignal | undefined) {
     try {
       const { kind, foldedThrough, ops } = await this.#folder.fold(task.stream, task.head, signal);
       task.foldedThrough = foldedThrough;
@@ -203,10 +202,9 @@ export class FoldWorker {
 
   async #checkpoint(): Promise<void> {
     const position = this.#backlog.servedPosition();
-    if (position === null) return;
-    if (position !== this.#position) await this.#options.feed.checkpoint(position);
+    if (position === null || position === this.#position) return;
+    await this.#options.feed.checkpoint(position);
     this.#position = position;
-    this.#backlog.checkpointed(position);
   }
 
   async #guardFeed(work: () => Promise<void>): Promise<Fault | null> {

@@ -18,8 +18,4 @@ export class RecentMarks {
     this.#marks.set(stream, mark);
     if (this.#marks.size > this.#max) this.#marks.delete(this.#marks.keys().next().value!);
   }
-
-  forget(stream: string): void {
-    this.#marks.delete(stream);
-  }
 }

@@ -57,17 +57,8 @@ export class StreamFolder {
     this.#saver = new MarkSaver(options);
   }
 
-  /** One turn. Throws what the stores throw; then nothing that was known of the stream is believed in the next turn. */
+  /** One turn. Throws what the stores throw; the next turn goes on at the mark that was saved last. */
   async fold(stream: string, head: bigint, signal?: AbortSignal): Promise<Turn> {
-    try {
-      return await this.#turn(stream, head, signal);
-    } catch (thrown) {
-      this.#marks.forget(stream);
-      throw thrown;
-    }
-  }
-
-  async #turn(stream: string, head: bigint, signal: AbortSignal | undefined): Promise<Turn> {
     let mark = this.#marks.get(stream) ?? (await this.#load(stream));
     const { opStore, pageOpsMax, breathe } = this.#options;
     let ops = 0;
