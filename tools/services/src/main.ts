@@ -24,6 +24,8 @@ async function main(): Promise<void> {
     return;
   }
   const asked = positionals.length > 0 ? (positionals as ServiceName[]) : serviceNames;
+  // Listened for before anything starts: who reads the endpoints may answer with a signal at once.
+  const told = toldToEnd();
   const services = await startServices({
     ...Object.fromEntries(asked.map((name) => [name, true])),
     ...(values.folder !== undefined && { folder: values.folder }),
@@ -35,7 +37,7 @@ async function main(): Promise<void> {
     return [];
   });
   process.stdout.write(lines.join(''));
-  await toldToEnd();
+  await told;
   await services.stop();
 }
 
