@@ -26,6 +26,7 @@ module.exports = {
       },
     ],
   },
+  testSequencer: '<rootDir>/tools/launcher/longest-first.cjs',
   coverageProvider: 'v8',
   coverageDirectory: '<rootDir>/coverage',
   collectCoverageFrom: ['apps/*/src/**/*.ts', 'libs/**/src/**/*.ts', '!**/*.spec.ts'],
