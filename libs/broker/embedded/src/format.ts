@@ -9,7 +9,7 @@ const FORMAT = 1;
 /**
  * queues      one row a tenant: budget, exact counts, the seq given last. Its name is given once and to no other queue ever
  * messages    what is stored; removed when every consumer of the queue has acked it
- * keys        idempotency keys in the order in which they were stored, for the window
+ * keys        idempotency keys of the window, a row for each transaction and queue that stored some: JSON, by place after first_seq
  * consumers   durable names; every message above delivered_through was never given to it
  * deliveries  messages up to delivered_through that the consumer has not acked; a message without a row is settled
  * clock       makes the wall clock, which all processes share, one that does not go back
@@ -27,7 +27,7 @@ CREATE TABLE messages (
   table_name TEXT NOT NULL, key TEXT, body BLOB NOT NULL, UNIQUE (queue_id, seq)
 ) STRICT;
 CREATE TABLE keys (
-  id INTEGER PRIMARY KEY, queue_id INTEGER NOT NULL, key TEXT NOT NULL, seq INTEGER NOT NULL, stored_at_ms INTEGER NOT NULL
+  id INTEGER PRIMARY KEY, queue_id INTEGER NOT NULL, first_seq INTEGER NOT NULL, stored_at_ms INTEGER NOT NULL, keys TEXT NOT NULL
 ) STRICT;
 CREATE TABLE consumers (
   id INTEGER PRIMARY KEY, queue_id INTEGER NOT NULL, name TEXT NOT NULL, delivered_through INTEGER NOT NULL,

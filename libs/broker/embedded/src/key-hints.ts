@@ -69,8 +69,8 @@ export class KeyHints {
 }
 
 /** 32 bits of a key in its queue: FNV-1a over the code units, then mixed so that the low bits depend on all of them. */
-export function hashOf(queueId: bigint, key: string): number {
-  let hash = 0x811c9dc5 ^ Number(queueId & 0xffffffffn);
+export function hashOf(queueId: number, key: string): number {
+  let hash = 0x811c9dc5 ^ queueId;
   for (let at = 0; at < key.length; at++) hash = Math.imul(hash ^ key.charCodeAt(at), 0x01000193);
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);

@@ -2,29 +2,48 @@ import type { Database } from 'better-sqlite3';
 import type { Participant } from './joined-writes.ts';
 import { KeyHints, hashOf } from './key-hints.ts';
 
-/** Ended keys that a transaction removes for each key that it stores: more than one, so that the log shrinks when there are fewer. */
-const SWEPT_PER_STORED = 2;
+/** Ended rows that a transaction removes for each row that it adds: more than one, so that the log shrinks when there are fewer. */
+const SWEPT_PER_ADDED = 2;
+/** Places of keys in a row; more than a transaction has writes. */
+const PLACES = 1024;
 
+/** Keys that one transaction stored in one queue: keys[i] belongs to the message first_seq + i; null where that has none. */
 interface KeyRow {
   readonly id: number;
-  readonly queue_id: number;
-  readonly key: string;
-  readonly stored_at_ms: number;
+  readonly queueId: number;
+  readonly firstSeq: bigint;
+  readonly storedAtMs: number;
+  readonly keys: readonly (string | null)[];
+}
+
+interface Columns {
+  readonly id: bigint;
+  readonly queue_id: bigint;
+  readonly first_seq: bigint;
+  readonly stored_at_ms: bigint;
+  readonly keys: string;
+}
+
+interface Added {
+  readonly firstSeq: bigint;
+  readonly seqs: Map<string, bigint>;
 }
 
 /**
- * The idempotency keys of the window (BRK-2): on disk in the order in which they were stored, so that storing, and sweeping those whose
- * window ended, touch few pages; in memory hints to find them by. A process reads the log when it first publishes with a key, and then
- * in each transaction what others have added, so all see the same keys.
+ * The idempotency keys of the window (BRK-2): on disk as one row for each transaction and queue, in the order in which they were stored,
+ * so that storing and sweeping touch few pages; in memory hints to find them by. A process reads the log when it first publishes with a
+ * key, and then in each transaction what others have added, so all see the same keys.
  */
 export class KeyLog implements Participant {
   readonly #windowMs: number;
   readonly #hints: KeyHints;
-  /** Keys of the running transaction; only a committed row becomes a hint. */
-  readonly #stored = new Map<string, bigint>();
+  /** Of the running transaction; only what is committed becomes a hint. */
+  readonly #added = new Map<bigint, Added>();
   #readThrough = 0;
   #nowMs = 0;
   #caughtUp = false;
+  /** Repeats come mostly in the windows in which their first copies came. */
+  #lastFound: KeyRow | undefined;
   readonly #after;
   readonly #row;
   readonly #insert;
@@ -34,16 +53,9 @@ export class KeyLog implements Participant {
   constructor(db: Database, windowMs: number) {
     this.#windowMs = windowMs;
     this.#hints = new KeyHints(windowMs);
-    this.#after = db.prepare<[number], KeyRow>(
-      'SELECT id, queue_id, key, stored_at_ms FROM keys WHERE id > ? ORDER BY id',
-    );
-    this.#row = db
-      .prepare<
-        [number],
-        { readonly queue_id: bigint; readonly key: string; readonly seq: bigint; stored_at_ms: bigint }
-      >('SELECT queue_id, key, seq, stored_at_ms FROM keys WHERE id = ?')
-      .safeIntegers();
-    this.#insert = db.prepare('INSERT INTO keys (queue_id, key, seq, stored_at_ms) VALUES (?, ?, ?, ?)');
+    this.#after = db.prepare<[number], Columns>('SELECT * FROM keys WHERE id > ? ORDER BY id').safeIntegers();
+    this.#row = db.prepare<[number], Columns>('SELECT * FROM keys WHERE id = ?').safeIntegers();
+    this.#insert = db.prepare('INSERT INTO keys (queue_id, first_seq, stored_at_ms, keys) VALUES (?, ?, ?, ?)');
     this.#oldest = db.prepare<[], number>('SELECT stored_at_ms FROM keys ORDER BY id LIMIT 1').pluck();
     // The newest row stays, so that no id is given twice: other processes read on from the last one they saw.
     this.#sweep = db.prepare(
@@ -55,40 +67,72 @@ export class KeyLog implements Participant {
   begin(nowMs: number): void {
     this.#nowMs = nowMs;
     this.#caughtUp = false;
-    this.#stored.clear();
+    this.#lastFound = undefined;
+    this.#added.clear();
   }
 
   /** Seq of the copy that was stored under this key inside the window. */
   firstCopy(queueId: bigint, key: string): bigint | undefined {
     if (!this.#caughtUp) this.#catchUp();
-    return (
-      this.#stored.get(`${queueId}/${key}`) ??
-      this.#hints.find(hashOf(queueId, key), (id) => this.#seqAt(id, queueId, key))
-    );
+    const queue = Number(queueId);
+    const added = this.#added.get(queueId)?.seqs.get(key);
+    return added ?? this.#hints.find(hashOf(queue, key), (place) => this.#seqAt(place, queue, key));
   }
 
   remember(queueId: bigint, key: string, seq: bigint): void {
-    this.#insert.run(queueId, key, seq, this.#nowMs);
-    this.#stored.set(`${queueId}/${key}`, seq);
+    const added = this.#added.get(queueId);
+    if (added) added.seqs.set(key, seq);
+    else this.#added.set(queueId, { firstSeq: seq, seqs: new Map([[key, seq]]) });
   }
 
-  finish(nowMs: number): void {
-    if (this.#stored.size === 0) return;
-    const endedMs = nowMs - this.#windowMs;
-    if (this.#oldest.get()! <= endedMs) this.#sweep.run(this.#stored.size * SWEPT_PER_STORED, endedMs);
+  finish(): void {
+    if (this.#added.size === 0) return;
+    for (const [queueId, added] of this.#added)
+      this.#insert.run(queueId, added.firstSeq, this.#nowMs, JSON.stringify(byPlace(added)));
+    const endedMs = this.#nowMs - this.#windowMs;
+    if (this.#oldest.get()! <= endedMs) this.#sweep.run(this.#added.size * SWEPT_PER_ADDED, endedMs);
   }
 
   #catchUp(): void {
-    for (const { id, queue_id, key, stored_at_ms } of this.#after.iterate(this.#readThrough)) {
-      this.#hints.add(hashOf(BigInt(queue_id), key), id, stored_at_ms);
+    for (const columns of this.#after.iterate(this.#readThrough)) {
+      const { id, queueId, storedAtMs, keys } = rowOf(columns);
+      for (const [at, key] of keys.entries())
+        if (key !== null) this.#hints.add(hashOf(queueId, key), id * PLACES + at, storedAtMs);
       this.#readThrough = id;
     }
     this.#caughtUp = true;
   }
 
-  #seqAt(id: number, queueId: bigint, key: string): bigint | undefined {
-    const row = this.#row.get(id);
-    const same = row?.queue_id === queueId && row.key === key;
-    return same && this.#nowMs < Number(row.stored_at_ms) + this.#windowMs ? row.seq : undefined;
+  #seqAt(place: number, queueId: number, key: string): bigint | undefined {
+    const at = place % PLACES;
+    const row = this.#find((place - at) / PLACES);
+    if (row?.queueId !== queueId || row.keys[at] !== key) return undefined;
+    return this.#nowMs < row.storedAtMs + this.#windowMs ? row.firstSeq + BigInt(at) : undefined;
   }
+
+  #find(id: number): KeyRow | undefined {
+    if (this.#lastFound?.id === id) return this.#lastFound;
+    const columns = this.#row.get(id);
+    return columns && (this.#lastFound = rowOf(columns));
+  }
+}
+
+function byPlace({ firstSeq, seqs }: Added): (string | null)[] {
+  const keys: (string | null)[] = [];
+  for (const [key, seq] of seqs) {
+    const place = Number(seq - firstSeq);
+    while (keys.length < place) keys.push(null);
+    keys.push(key);
+  }
+  return keys;
+}
+
+function rowOf({ id, queue_id, first_seq, stored_at_ms, keys }: Columns): KeyRow {
+  return {
+    id: Number(id),
+    queueId: Number(queue_id),
+    firstSeq: first_seq,
+    storedAtMs: Number(stored_at_ms),
+    keys: JSON.parse(keys) as (string | null)[],
+  };
 }
