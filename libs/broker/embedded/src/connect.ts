@@ -1,9 +1,9 @@
 import { BODY_BYTES_MAX_DEFAULT, type Broker } from '@tidemark/libs-broker-contract';
 import { type Clock, DUPLICATE_WINDOW_MS, Fault, type Random, type Sleeper } from '@tidemark/libs-kernel';
 import { ChangeWatch } from './change-watch.ts';
+import { Claim } from './claim.ts';
 import { Consumers } from './consumers.ts';
 import { DeadLetters } from './dead-letters.ts';
-import { Deliveries } from './deliveries.ts';
 import { EmbeddedBroker } from './embedded-broker.ts';
 import { JoinedWrites } from './joined-writes.ts';
 import { KeyLog } from './key-log.ts';
@@ -12,6 +12,7 @@ import { Publish } from './publish.ts';
 import { QueueClock } from './queue-clock.ts';
 import { openQueueFile } from './queue-file.ts';
 import { Queues } from './queues.ts';
+import { Settle } from './settle.ts';
 
 /** A key of the window takes some 30 bytes of memory in each process that publishes. */
 const DUPLICATE_WINDOW_MS_MAX = 900_000;
@@ -45,7 +46,8 @@ export async function connectEmbeddedBroker(options: EmbeddedBrokerOptions): Pro
   const parts = {
     ...{ file, queues, watch, queueClock, writes, clock, random },
     publish: new Publish(db, queues, keys),
-    deliveries: new Deliveries(db, queues),
+    claim: new Claim(db),
+    settle: new Settle(db, queues),
     deadLetters: new DeadLetters(db),
     consumers: new Consumers(db),
     leases: new Leases(db, writes),

@@ -1,6 +1,14 @@
 import type { Database } from 'better-sqlite3';
 import type { QueueRow } from './queues.ts';
 
+/** A durable name of a queue. */
+export interface DurableConsumer {
+  readonly id: bigint;
+  readonly tenant: string;
+  readonly queueId: bigint;
+  readonly queueName: string;
+}
+
 /** The durable names of each queue. */
 export class Consumers {
   readonly #find;

@@ -2,17 +2,20 @@ import type { Consumer, Delivery } from '@tidemark/libs-broker-contract';
 import { type Clock, Fault, assert } from '@tidemark/libs-kernel';
 import type { ChangeWatch } from './change-watch.ts';
 import type { DeadLetters } from './dead-letters.ts';
-import type { Deliveries, DurableConsumer, Sight } from './deliveries.ts';
+import type { Claim, Sight } from './claim.ts';
+import type { DurableConsumer } from './consumers.ts';
 import type { JoinedWrites, Write } from './joined-writes.ts';
 import { throwFault } from './map-error.ts';
 import type { QueueClock } from './queue-clock.ts';
 import type { QueueFile } from './queue-file.ts';
 import type { Queues } from './queues.ts';
+import type { Settle } from './settle.ts';
 
 export interface ConsumerParts {
   readonly file: QueueFile;
   readonly queues: Queues;
-  readonly deliveries: Deliveries;
+  readonly claim: Claim;
+  readonly settle: Settle;
   readonly deadLetters: DeadLetters;
   readonly writes: JoinedWrites;
   readonly watch: ChangeWatch;
@@ -50,13 +53,13 @@ export class EmbeddedConsumer implements Consumer {
 
   async ack(deliveries: readonly Delivery[]): Promise<void> {
     this.#checkOwn(deliveries);
-    const work = () => this.#parts.deliveries.ack(this.#durable, deliveries);
+    const work = () => this.#parts.settle.ack(this.#durable, deliveries);
     return this.#write({ work, durable: true, wakes: true });
   }
 
   async nak(deliveries: readonly Delivery[], delayMs: number): Promise<void> {
     this.#checkOwn(deliveries);
-    const work = (nowMs: number) => this.#parts.deliveries.nak(this.#durable, deliveries, nowMs + Math.ceil(delayMs));
+    const work = (nowMs: number) => this.#parts.settle.nak(this.#durable, deliveries, nowMs + Math.ceil(delayMs));
     return this.#write({ work, durable: false, wakes: true });
   }
 
@@ -68,7 +71,7 @@ export class EmbeddedConsumer implements Consumer {
   }
 
   async pending(): Promise<bigint> {
-    return this.#parts.file.read(() => this.#parts.deliveries.pending(this.#durable));
+    return this.#parts.file.read(() => this.#parts.settle.pending(this.#durable));
   }
 
   async close(): Promise<void> {
@@ -77,10 +80,10 @@ export class EmbeddedConsumer implements Consumer {
   }
 
   #look(): Sight {
-    const { file, queueClock, deliveries } = this.#parts;
+    const { file, queueClock, claim } = this.#parts;
     return file.read(() => {
       const { nowMs, wentBack } = queueClock.look();
-      const sight = deliveries.look(this.#durable, nowMs);
+      const sight = claim.look(this.#durable, nowMs);
       // The claim's transaction sets the clock going again.
       return { ...sight, ready: sight.ready || wentBack };
     });
@@ -88,7 +91,7 @@ export class EmbeddedConsumer implements Consumer {
 
   /** Without the disk: a fetch that a power cut undoes is given again. */
   #claim(max: number): Promise<Delivery[]> {
-    const work = (nowMs: number) => this.#parts.deliveries.claim(this.#durable, max, nowMs, this.#ackWaitMs);
+    const work = (nowMs: number) => this.#parts.claim.run(this.#durable, max, nowMs, this.#ackWaitMs);
     return this.#write({ work, durable: false, wakes: false });
   }
 

@@ -79,6 +79,14 @@ test('BRK-5: a delivery of another queue is not acked by mistake', async () => {
   await expect(worker.ack(deliveries)).rejects.toThrow('a delivery of this queue');
 });
 
+test('BRK-5: a fetch of nothing gives nothing and holds nothing up', async () => {
+  const { broker, worker } = await queue.start();
+  await tell(broker, 'a');
+  expect(await worker.fetch(0, 0)).toEqual([]);
+  expect((await tell(broker, 'b')).kind).toBe('stored');
+  expect(await drain(worker)).toEqual(['a', 'b']);
+});
+
 test('BRK-5: fractions of milliseconds and unbounded counts are taken', async () => {
   const { broker } = await queue.start();
   const worker = await broker.consume(TENANT, { name: 'fractional', ackWaitMs: 1000.5 });
