@@ -5,6 +5,8 @@ const long = process.env.TIDEMARK_TEST_LONG === '1';
 module.exports = {
   rootDir: __dirname,
   testEnvironment: 'node',
+  // A machine that does other work too may be many times slower; a test that hangs still ends.
+  testTimeout: 30_000,
   testEnvironmentOptions: { customExportConditions: ['@tidemark/source', 'node', 'node-addons'] },
   roots: ['<rootDir>/apps', '<rootDir>/libs', '<rootDir>/tools'],
   testMatch: [long ? '**/src/**/*.long.spec.ts' : '**/src/**/*.spec.ts'],
