@@ -10,6 +10,10 @@ const STOP_MS_MAX = 30_000;
 /** Compiled code of the packages, so that a start after the first is quicker. */
 const compileCache = path.join(root, 'node_modules', '.cache', 'tidemark');
 
+/** Variables that only tests know: a service refuses a TIDEMARK_ name that it does not know. */
+const TESTS_ALONE = ['TIDEMARK_SHARED_DATA', 'TIDEMARK_REQUIRE_DATA', 'TIDEMARK_CACHE', 'TIDEMARK_SEED'];
+const ownSettings = Object.fromEntries(Object.entries(process.env).filter(([name]) => !TESTS_ALONE.includes(name)));
+
 /** The three services, their address setting and default. */
 export const services = [
   { name: 'relay', setting: 'RELAY_ADDR', standard: '127.0.0.1:8787' },
@@ -58,7 +62,7 @@ export class Supervisor {
     const child = spawn(process.execPath, ['--enable-source-maps', path.join(outDir(`apps/${name}`), 'main.js')], {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       detached: true,
-      env: { NODE_COMPILE_CACHE: compileCache, ...process.env },
+      env: { NODE_COMPILE_CACHE: compileCache, ...ownSettings },
     });
     child.stdout.pipe(createWriteStream(path.join(folder, 'logs', `${name}.log`)));
     let complaint = '';

@@ -182,6 +182,25 @@ test('of two relays one drains a queue; when it dies the other takes over', asyn
   expect(world.counts).toEqual({ appended: 1, repeated: 0, parked: 0 });
 });
 
+test('BRK-5: what a relay held when it died comes before what was published later', async () => {
+  for (let i = 0; i < 300; i++) await world.publish(`held-${i}`);
+  const append = jest.spyOn(world.opStore, 'append').mockReturnValueOnce(new Promise(() => {}));
+  const dead = new AbortController();
+  void world.relay().run(dead.signal);
+  await world.pass(1000);
+  expect(append).toHaveBeenCalledTimes(1);
+  for (let i = 0; i < 10; i++) await world.publish(`later-${i}`);
+  world.start();
+  await world.pass(8000);
+  const ids = (await world.log()).map(({ targetId }) => targetId);
+  const inOrder = [
+    ...Array.from({ length: 300 }, (_, i) => `held-${i}`),
+    ...Array.from({ length: 10 }, (_, i) => `later-${i}`),
+  ];
+  expect(ids).toEqual(inOrder);
+  dead.abort();
+});
+
 test('a message that is no event is parked with its reason and does not hold the others', async () => {
   await world.broker.publish({ tenant: TENANT, table: 'events' }, Buffer.from('{"data":'), {});
   await world.publish('e1');

@@ -30,12 +30,17 @@ export interface IntakeOptions {
   readonly owner: string;
 }
 
-const CONSUMER = { name: 'relay-intake', ackWaitMs: 60_000 };
 const BATCH_MAX = 256;
 /** A replica that dies stops draining for at most this long. */
-const LEASE_MS = 10_000;
+const LEASE_MS = 5000;
 const RENEW_MS = LEASE_MS / 3;
-const FETCH_WAIT_MS = 1000;
+const FETCH_WAIT_MS = 500;
+/**
+ * What a dead replica had fetched must be due again when its lease has lapsed, or newer events would overtake it. A fetch begins at most
+ * RENEW_MS after a renewal and gives at most FETCH_WAIT_MS later; the rest is for a slow loop.
+ * Who is alive and slower than this loses nothing: nobody else fetches under its lease, and its ack is right whenever it comes.
+ */
+const CONSUMER = { name: 'relay-intake', ackWaitMs: 2000 };
 const QUEUES_LOOK_MS = 500;
 const RETRY: BackoffShape = { baseMs: 50, ceilingMs: 5000 };
 

@@ -64,6 +64,7 @@ test('an address may be IPv6 in brackets; a port above 65535 is refused', () => 
 test('--help lists every setting with its description and default', () => {
   const text = describeSettings(shape);
   expect(text).toContain('RELAY_ADDR');
-  expect(text).toContain('[127.0.0.1:8787]');
+  expect(text).toContain('listen address [127.0.0.1:8787]');
+  expect(text).toContain('seconds that a push may take [20]');
   expect(text.split('\n')).toHaveLength(Object.keys(shape).length);
 });

@@ -65,16 +65,16 @@ export function seconds(bounds: { min: number; max: number; default: number }) {
     .int()
     .min(bounds.min)
     .max(bounds.max)
-    .default(bounds.default)
-    .transform((secs) => secs * 1000);
+    .transform((secs) => secs * 1000)
+    .prefault(bounds.default);
 }
 
 /** `on` or `off`. */
 export function onOff(standard: 'on' | 'off') {
   return z
     .enum(['on', 'off'])
-    .default(standard)
-    .transform((word) => word === 'on');
+    .transform((word) => word === 'on')
+    .prefault(standard);
 }
 
 /**
@@ -111,17 +111,11 @@ export function parseSettings<S extends SettingsShape>(
 export function describeSettings(shape: SettingsShape): string {
   const width = Math.max(...Object.keys(shape).map((name) => name.length));
   const rows = Object.entries(shape).map(([name, schema]) => {
-    const standard = schema.safeParse(undefined);
-    const value = standard.success && standard.data !== undefined ? ` [${show(standard.data)}]` : '';
+    const { defaultValue } = schema.def as { defaultValue?: unknown };
+    const value = defaultValue === undefined ? '' : ` [${String(defaultValue)}]`;
     return `  ${name.padEnd(width)}  ${schema.description ?? schema.meta()?.description ?? ''}${value}`;
   });
   return rows.join('\n');
-}
-
-function show(value: unknown): string {
-  if (value !== null && typeof value === 'object' && 'host' in value && 'port' in value)
-    return `${value.host}:${value.port}`;
-  return String(value);
 }
 
 function isOurs(name: string, prefix: string): boolean {
