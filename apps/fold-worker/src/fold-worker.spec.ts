@@ -22,7 +22,12 @@ beforeEach(async () => {
   const feed = new MemoryFeed(changes, systemSleeper);
   worker = new FoldWorker({ feed, opStore, views, reducers: [eventReducer], ...real });
   const module = AppModule.create({ worker, views, stopping: new AbortController().signal });
-  const parts = { log: createLog('fold-worker', 'silent'), metrics: new Metrics('fold-worker'), clock: systemClock };
+  const parts = {
+    log: createLog('fold-worker', 'silent'),
+    metrics: new Metrics('fold-worker'),
+    clock: systemClock,
+    stopping: new AbortController().signal,
+  };
   app = await createHttp(module, foldWorker.http, parts);
   await app.listen(0, '127.0.0.1');
 });

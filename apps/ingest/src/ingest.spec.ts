@@ -20,7 +20,12 @@ beforeEach(async () => {
   await broker.openQueue('0', 1n << 30n);
   const deduplicator = new MemoryDeduplicator(new MemoryDedupeStore({ clock: time, random: new SeededRandom(1) }));
   const service = new IngestService({ deduplicator, broker, tables: defaultTables, clock: time, leaseMs: 30_000 });
-  const parts = { log: createLog('ingest', 'silent'), metrics: new Metrics('ingest'), clock: time };
+  const parts = {
+    log: createLog('ingest', 'silent'),
+    metrics: new Metrics('ingest'),
+    clock: time,
+    stopping: new AbortController().signal,
+  };
   app = await createHttp(
     AppModule.create({ service, clock: time }),
     { ...ingest.http, admit: admitEvents(service) },

@@ -34,7 +34,12 @@ async function start(store: OpStore): Promise<void> {
     intake: null,
     stopping: new AbortController().signal,
   });
-  const parts = { log: createLog('relay', 'silent'), metrics: new Metrics('relay'), clock: time };
+  const parts = {
+    log: createLog('relay', 'silent'),
+    metrics: new Metrics('relay'),
+    clock: time,
+    stopping: new AbortController().signal,
+  };
   app = await createHttp(module, relay.http, parts);
   await app.listen(0, '127.0.0.1');
 }

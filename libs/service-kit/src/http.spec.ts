@@ -1,11 +1,12 @@
 import 'reflect-metadata';
+import { Agent, type IncomingMessage, get } from 'node:http';
 import { connect } from 'node:net';
 import { Controller, type DynamicModule, Get, Module, Param, Post, Req, Res } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Fault } from '@tidemark/libs-kernel';
 import { json, send } from './answer.ts';
-import { bodyOf, createHttp } from './http.ts';
+import { bodyOf, closeHttp, createHttp } from './http.ts';
 import { createLog } from './log.ts';
 import { Metrics } from './metrics.ts';
 import { once } from './query.ts';
@@ -21,6 +22,13 @@ class ThingsController {
     return send(reply, json(JSON.stringify({ id })));
   }
 
+  @Get('slow/answer')
+  async slow(@Res() reply: FastifyReply) {
+    arrived.resolve();
+    await finish.promise;
+    return send(reply, json('{}'));
+  }
+
   @Post(':id')
   post(@Req() request: FastifyRequest, @Res() reply: FastifyReply) {
     return send(reply, json(JSON.stringify({ bytes: bodyOf(request).length })));
@@ -32,9 +40,14 @@ class ThingsModule {}
 
 let app: NestFastifyApplication;
 let seen: string[];
+let stop: AbortController;
+let arrived: PromiseWithResolvers<void>;
+let finish: PromiseWithResolvers<void>;
 
 beforeEach(async () => {
   seen = [];
+  stop = new AbortController();
+  [arrived, finish] = [Promise.withResolvers(), Promise.withResolvers()];
   const module: DynamicModule = { module: ThingsModule };
   app = await createHttp(
     module,
@@ -46,7 +59,7 @@ beforeEach(async () => {
         return request.headers['x-refuse'] === undefined ? undefined : { status: 415, body: '{"error":"no"}' };
       },
     },
-    { log: createLog('test', 'silent'), metrics: new Metrics('test'), clock: systemClock },
+    { log: createLog('test', 'silent'), metrics: new Metrics('test'), clock: systemClock, stopping: stop.signal },
   );
   await app.listen(0, '127.0.0.1');
 });
@@ -119,6 +132,20 @@ test('a refusal before the body comes without reading it', async () => {
   expect(answer.status).toBe(415);
   expect(answer.headers.get('tidemark-outcome')).toBe('not-done');
   expect(seen).toEqual(['/things/a']);
+});
+
+test('H2, OPS-3: a kept connection that is busy when the shutdown begins gets its answer and does not hold the shutdown', async () => {
+  const agent = new Agent({ keepAlive: true });
+  const answer = Promise.withResolvers<IncomingMessage>();
+  get(await url('/things/slow/answer'), { agent }, answer.resolve);
+  await arrived.promise;
+  stop.abort();
+  const closed = closeHttp(app);
+  finish.resolve();
+  const { statusCode, headers } = await answer.promise;
+  expect([statusCode, headers.connection]).toEqual([200, 'close']);
+  await closed;
+  agent.destroy();
 });
 
 test('a well-formed request id comes back, another is replaced', async () => {

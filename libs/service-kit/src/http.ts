@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Server } from 'node:http';
 import { type DynamicModule, HttpException } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -20,6 +21,8 @@ export interface HttpOptions {
 }
 
 interface HttpParts {
+  /** Aborted when shutdown begins. */
+  readonly stopping: AbortSignal;
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly clock: Clock;
@@ -76,6 +79,15 @@ export async function createHttp(
   return application;
 }
 
+const SWEEP_MS = 50;
+
+/** Stops listening and resolves when every open request is answered. Connections that fall idle meanwhile are closed, not waited for. */
+export async function closeHttp(http: NestFastifyApplication): Promise<void> {
+  const server = http.getHttpServer() as Server;
+  const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
+  await http.close().finally(() => clearInterval(sweep));
+}
+
 /** Puts what the HTTP layer itself threw into our codes: Fastify's errors, which Nest wraps into its own, carry a status. */
 function httpFault(thrown: unknown, bodyBytesMax: number): Fault {
   const status =
@@ -95,7 +107,7 @@ export function bodyOf(request: FastifyRequest): Uint8Array {
   return request.body instanceof Uint8Array ? request.body : new Uint8Array(0);
 }
 
-function observe(fastify: FastifyInstance, options: HttpOptions, { metrics, clock, log }: HttpParts): void {
+function observe(fastify: FastifyInstance, options: HttpOptions, { metrics, clock, log, stopping }: HttpParts): void {
   const duration = metrics.histogram(
     'tidemark_http_request_seconds',
     'Time from the request head to the end of the answer.',
@@ -112,6 +124,8 @@ function observe(fastify: FastifyInstance, options: HttpOptions, { metrics, cloc
     if (refusal !== undefined) return send(reply, refusal);
   });
   fastify.addHook('onSend', async (_request, reply, payload) => {
+    // Else a connection that was busy when the shutdown began would be kept, and the shutdown wait for it (H2).
+    if (stopping.aborted) reply.header('connection', 'close');
     if (reply.statusCode >= 300 && !reply.hasHeader('tidemark-outcome')) {
       reply.header('tidemark-outcome', reply.statusCode < 500 ? 'not-done' : 'unknown');
     }

@@ -3,7 +3,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type Clock, type Random, type Sleeper, asFault } from '@tidemark/libs-kernel';
 import { type Answer, json } from './answer.ts';
 import { type HealthCheck, readiness } from './health.ts';
-import { type HttpOptions, createHttp } from './http.ts';
+import { type HttpOptions, closeHttp, createHttp } from './http.ts';
 import { Lifecycle } from './lifecycle.ts';
 import { type Logger, createLog } from './log.ts';
 import { Metrics } from './metrics.ts';
@@ -72,15 +72,16 @@ async function start<S extends SettingsShape & typeof sharedSettings>(service: S
   const log = createLog(service.name, shared.TIDEMARK_LOG_LEVEL);
   const lifecycle = new Lifecycle(log, shared.TIDEMARK_DRAIN_SECS * 1000);
   const metrics = new Metrics(service.name);
-  const parts = { clock: systemClock, random: systemRandom, sleeper: systemSleeper, log, metrics };
-  const open = await service.open(settings, { ...parts, stopping: lifecycle.stopping });
+  const world = { clock: systemClock, random: systemRandom, sleeper: systemSleeper };
+  const parts = { ...world, log, metrics, stopping: lifecycle.stopping };
+  const open = await service.open(settings, parts);
   const probes = { live, ready: () => ready(open, lifecycle), metrics: () => exposition(metrics) };
   const module = ProbesModule.around(open.module, probes);
   const http = await createHttp(module, { ...service.http, ...(open.admit && { admit: open.admit }) }, parts);
   await listen(http, address);
   const loops = runLoops(open, service.name, lifecycle, log);
   lifecycle.exitOnSignal(async () => {
-    await http.close();
+    await closeHttp(http);
     await loops;
     await open.close();
   });
