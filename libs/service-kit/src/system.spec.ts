@@ -1,0 +1,23 @@
+import { systemClock, systemRandom, systemSleeper } from './system.ts';
+
+test('a sleep of no time lets others run, and costs no timer', async () => {
+  const startedMs = systemClock.monotonic();
+  for (let i = 0; i < 200; i++) await systemSleeper.sleep(0);
+  // 200 timers of the shortest kind would take 200 ms.
+  expect(systemClock.monotonic() - startedMs).toBeLessThan(150);
+});
+
+test('a sleep ends at once when its signal aborts, before or during it', async () => {
+  const stop = new AbortController();
+  const sleep = systemSleeper.sleep(60_000, stop.signal);
+  stop.abort();
+  await sleep;
+  await systemSleeper.sleep(60_000, stop.signal);
+});
+
+test('randomness has the asked size and range', () => {
+  expect(systemRandom.bytes(16)).toHaveLength(16);
+  const fraction = systemRandom.fraction();
+  expect(fraction >= 0 && fraction < 1).toBe(true);
+  expect(systemClock.now()).toBeGreaterThan(1_700_000_000_000);
+});
