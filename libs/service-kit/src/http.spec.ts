@@ -101,6 +101,15 @@ test('OPS-6: every answer other than 2xx says what is known of the work', async 
   expect(await broken.text()).not.toContain('secret');
 });
 
+test('a body with a content encoding is 415, and told to come without', async () => {
+  const send = async (encoding: string) =>
+    fetch(await url('/things/a'), { method: 'POST', body: 'abc', headers: { 'content-encoding': encoding } });
+  const refused = await send('gzip');
+  expect([refused.status, refused.headers.get('accept-encoding')]).toEqual([415, 'identity']);
+  expect(await refused.text()).toContain('gzip');
+  expect((await send('identity')).status).toBe(200);
+});
+
 test('an unknown path is 404, a known path with another method 405 with Allow', async () => {
   const unknown = await fetch(await url('/nothing'));
   expect(unknown.status).toBe(404);
