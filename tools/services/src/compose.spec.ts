@@ -36,7 +36,7 @@ const sound: ComposeService = {
   ports: [{ host_ip: '127.0.0.1', published: '8787' }],
 };
 
-// kills: each change of the table
+// kills: compose-rules.ts: service.read_only === true => true
 test.each<[string, ComposeService]>([
   ['has no health check', { ...sound, healthcheck: {} }],
   ['may gain privileges', { ...sound, security_opt: [] }],
@@ -44,7 +44,7 @@ test.each<[string, ComposeService]>([
   ['runs as root', { ...sound, user: 'root' }],
   ['may write its root file system', { ...sound, read_only: false }],
   ['keeps capabilities', { ...sound, cap_drop: [] }],
-])('the compose rules find an app that %s', (says, service) => {
+])('SEC-3: the compose rules find an app that %s', (says, service) => {
   expect(composeViolations({ services: { relay: sound } })).toEqual([]);
   expect(composeViolations({ services: { relay: service } })).toEqual([`relay ${says}`]);
 });

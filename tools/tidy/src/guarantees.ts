@@ -9,11 +9,15 @@ const ID = /\b(?:RLY|ING|DDP|BRK|FLD|OPS|SEC)-\d+b?\b/g;
 export interface TitledTest {
   readonly title: string;
   readonly kills: string | null;
+  /** A call of the test runner, or an object of a list of cases. */
+  readonly from: 'call' | 'case';
+  readonly file: SourceFile;
+  readonly position: number;
 }
 
 /**
  * Every guarantee that docs/guarantees.md calls built has a test whose title carries its id, and such a test names the mutant that it
- * kills: a conformance case in `kills`, another test in a comment `kills: ...` just above it.
+ * kills: a conformance case in `kills`, another test in a comment just above it (mutants.ts has its form).
  * A title that carries an id which the ledger does not know is a slip of the pen.
  */
 export function guaranteeRules(files: readonly SourceFile[]): Violation[] {
@@ -48,24 +52,25 @@ export function titledTests(files: readonly SourceFile[]): TitledTest[] {
   const production = productionPaths(files);
   return files
     .filter((file) => isCode(file) && !production.has(file.path))
-    .flatMap((file) => [...nodesOf(parse(file))].flatMap((node) => caseOf(node) ?? callOf(node, file) ?? []));
+    .flatMap((file) => [...nodesOf(parse(file))].flatMap((node) => caseOf(node, file) ?? callOf(node, file) ?? []));
 }
 
-function caseOf(node: ts.Node): TitledTest | null {
+function caseOf(node: ts.Node, file: SourceFile): TitledTest | null {
   if (!ts.isObjectLiteralExpression(node)) return null;
   const member = (name: string) =>
     node.properties.find((one) => ts.isPropertyAssignment(one) && one.name.getText() === name) as
       ts.PropertyAssignment | undefined;
   const title = member('title');
-  return title === undefined
-    ? null
-    : { title: title.initializer.getText(), kills: member('kills')?.initializer.getText() ?? null };
+  if (title === undefined) return null;
+  const kills = member('kills')?.initializer.getText() ?? null;
+  return { title: title.initializer.getText(), kills, from: 'case', file, position: node.getStart() };
 }
 
 function callOf(node: ts.Node, file: SourceFile): TitledTest | null {
-  if (!ts.isCallExpression(node) || !/^(test|it|with\w+)\b/.test(node.expression.getText())) return null;
+  if (!ts.isCallExpression(node) || !/^(test|it|\w+Test|with\w+)\b/.test(node.expression.getText())) return null;
   const title = node.arguments[0];
   if (title === undefined || !(ts.isStringLiteral(title) || ts.isTemplateLiteral(title))) return null;
-  const comment = /kills: (.+)/.exec(file.text.slice(node.getFullStart(), node.getStart()))?.[1]?.trim();
-  return { title: title.getText(), kills: comment ?? null };
+  const kills =
+    /^\s*\/\/ kills: (.+)$/m.exec(file.text.slice(node.getFullStart(), node.getStart()))?.[1]?.trim() ?? null;
+  return { title: title.getText(), kills, from: 'call', file, position: node.getStart() };
 }

@@ -1,7 +1,7 @@
 import { isCode, importsOf, packageOf, productionPaths } from './code.ts';
 import { type SourceFile, type Violation, at } from './tree.ts';
 
-/** Where a package of the registry may be imported; one that is not named may be imported anywhere. */
+/** Where a package of the registry may be imported by what runs in production. */
 const PLACES: readonly { readonly what: RegExp; readonly where: RegExp }[] = [
   { what: /^@nestjs\/|^fastify$|^reflect-metadata$|^rxjs/, where: /^(apps\/|libs\/service-kit$)/ },
   { what: /^@aws-sdk\/|^@smithy\//, where: /^(libs\/[^/]+\/dynamodb|tools\/)/ },
@@ -12,11 +12,18 @@ const PLACES: readonly { readonly what: RegExp; readonly where: RegExp }[] = [
   { what: /^classic-level$|^lmdb$/, where: /^(libs\/dedupe\/embedded$|tools\/)/ },
   { what: /^(pino|prom-client)/, where: /^libs\/service-kit$/ },
   { what: /^zod$/, where: /^(apps\/|libs\/service-kit$)/ },
+  { what: /./, where: /^tools\// },
 ];
 
 const ADAPTER = /^@tidemark\/libs-(op-store|dedupe|broker|feed|views)-(?!contract)/;
 
-/** SDKs stay inside their adapters, kernel imports nothing, and adapters are loaded lazily by wiring.ts alone. */
+/** Parts of Node, and packages and files of ours. */
+const OWN = /^(node:|@tidemark\/|\.)/;
+
+/**
+ * SDKs stay inside their adapters, kernel imports nothing, adapters are loaded lazily by wiring.ts alone, and nothing that runs in
+ * production imports what is there for tests.
+ */
 export function importRules(files: readonly SourceFile[]): Violation[] {
   const production = productionPaths(files);
   return files
@@ -24,10 +31,12 @@ export function importRules(files: readonly SourceFile[]): Violation[] {
     .flatMap((file) =>
       importsOf(file).flatMap((one) => {
         const owner = packageOf(file) ?? '';
-        const place = PLACES.find(({ what }) => what.test(one.from));
+        const place = OWN.test(one.from) ? undefined : PLACES.find(({ what }) => what.test(one.from));
         const found: Violation[] = [];
         if (place !== undefined && !place.where.test(owner))
           found.push(at(file, one.position, `${one.from} may not be imported in ${owner}`));
+        if (/(^@tidemark\/.*|^\..*)\/testing(\.ts|\/|$)/.test(one.from) && !owner.startsWith('tools/'))
+          found.push(at(file, one.position, `${one.from} is for tests`));
         if (owner === 'libs/kernel' && !one.from.startsWith('.'))
           found.push(at(file, one.position, 'kernel imports nothing'));
         if (

@@ -6,7 +6,10 @@ import { type SourceFile, type Violation, at } from './tree.ts';
 const FREE = /^(apps\/|tools\/|libs\/service-kit$)/;
 
 const TIMERS = new Set(['setTimeout', 'setInterval', 'setImmediate']);
-const AMBIENT = new Set(['process', 'console', 'performance']);
+const AMBIENT = new Set(['process', 'console', 'performance', 'globalThis', 'crypto']);
+const CLOCK_MODULES = /^(node:)?(timers(\/promises)?|process|console|perf_hooks)$/;
+/** Of node:crypto, which hashes as well. */
+const CHANCE = /^(random(Bytes|UUID|Int|Fill|FillSync)|getRandomValues|webcrypto)$/;
 
 /** Below the apps nothing reads a clock, a random source, a timer, the environment or the console by itself. */
 export function purityRules(files: readonly SourceFile[]): Violation[] {
@@ -22,22 +25,25 @@ export function purityRules(files: readonly SourceFile[]): Violation[] {
 }
 
 function touches(node: ts.Node): string | null {
-  if (ts.isPropertyAccessExpression(node) && ts.isIdentifier(node.expression)) {
-    const [object, member] = [node.expression.text, node.name.text];
-    if (object === 'Date' && member === 'now') return 'Date.now';
-    if (object === 'Math' && member === 'random') return 'Math.random';
-    if (object === 'globalThis') return `globalThis.${member}`;
-    if (AMBIENT.has(object)) return `${object}.${member}`;
+  if (ts.isIdentifier(node)) return ambient(node);
+  if (ts.isPropertyAccessExpression(node)) {
+    const text = node.getText();
+    return /^(Date\.now|Math\.random|AbortSignal\.timeout)$/.test(text) ? text : null;
   }
   if (ts.isNewExpression(node) && node.expression.getText() === 'Date' && (node.arguments ?? []).length === 0)
     return 'new Date()';
-  if (ts.isCallExpression(node) && ts.isIdentifier(node.expression) && TIMERS.has(node.expression.text))
-    return node.expression.text;
-  if (
-    ts.isImportDeclaration(node) &&
-    /^(node:)?(timers(\/promises)?|process|perf_hooks)$/.test((node.moduleSpecifier as ts.StringLiteral).text)
-  ) {
+  if (ts.isCallExpression(node) && node.expression.getText() === 'Date') return 'Date()';
+  if (ts.isImportDeclaration(node) && CLOCK_MODULES.test((node.moduleSpecifier as ts.StringLiteral).text))
     return node.moduleSpecifier.getText();
-  }
   return null;
+}
+
+/** A global that is used as a value: neither a member of that name, nor declared here. */
+function ambient(node: ts.Identifier): string | null {
+  const { parent, text } = node;
+  if (ts.isImportSpecifier(parent) && CHANCE.test((parent.propertyName ?? parent.name).text)) return text;
+  if (!AMBIENT.has(text) && !TIMERS.has(text)) return null;
+  if (ts.isPropertyAccessExpression(parent)) return parent.expression === node ? parent.getText() : null;
+  const names = parent as ts.Node & { readonly name?: ts.Node; readonly propertyName?: ts.Node };
+  return names.name === node || names.propertyName === node || ts.isTypeQueryNode(parent) ? null : text;
 }

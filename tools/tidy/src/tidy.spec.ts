@@ -2,8 +2,10 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { dependencyRules } from './dependencies.ts';
 import { guaranteeRules } from './guarantees.ts';
+import { habitRules } from './habits.ts';
 import { importRules } from './imports.ts';
 import { markdownRules } from './markdown.ts';
+import { mutantRules, sourceMutants } from './mutants.ts';
 import { packageRules } from './packages.ts';
 import { purityRules } from './purity.ts';
 import { type SourceFile, repository } from './tree.ts';
@@ -21,6 +23,8 @@ describe('the repository', () => {
     ['imports SDKs and adapters where they belong', importRules],
     ['explains every dependency', dependencyRules],
     ['tests every guarantee that it calls built, and knows what each test kills', guaranteeRules],
+    ['names only mutants that can be made', mutantRules],
+    ['puts nothing off and leaves no test out', habitRules],
     ['has no dead link and no lost document', markdown],
     ['names no machine and no host', wordRules],
   ])('%s', (_what, rule) => {
@@ -52,6 +56,11 @@ test.each([
   'process.env.X',
   "console.log('x')",
   'globalThis.setTimeout(f)',
+  'AbortSignal.timeout(1)',
+  'Date()',
+  'crypto.randomUUID()',
+  'f(process)',
+  'later(setTimeout)',
 ])('%s below the apps is found in production code, and nowhere else', (code) => {
   const found = (name: string) => purityRules(tree({ [name]: `\nexport const x = ${code};` }));
   expect(found('libs/fold/src/index.ts')).toHaveLength(1);
@@ -73,6 +82,23 @@ test('comments, strings and dates of a given time are no violation; a file that 
   expect(
     purityRules(tree({ 'libs/fold/src/index.ts': "import { setTimeout as s } from 'node:timers/promises';" })),
   ).toHaveLength(1);
+  const hashing = "import { createHash, randomUUID } from 'node:crypto';";
+  expect(purityRules(tree({ 'libs/fold/src/index.ts': hashing }))).toEqual([
+    'libs/fold/src/index.ts:1: randomUUID: use the interfaces of libs/kernel',
+  ]);
+});
+
+test('members that are named like a global are no violation', () => {
+  const code =
+    'export const f = (x: { process: { console: 1 } }) => ({ performance: x.process.console, setTimeout: 1 });';
+  expect(purityRules(tree({ 'libs/fold/src/index.ts': code }))).toEqual([]);
+});
+
+test('a file that nothing imports is searched; one that only tests import is not', () => {
+  const worker = { 'libs/fold/src/worker.ts': 'Date.now();' };
+  expect(purityRules(tree(worker))).toHaveLength(1);
+  expect(purityRules(tree({ ...worker, 'libs/fold/src/a.spec.ts': "import './worker.ts';" }))).toEqual([]);
+  expect(purityRules(tree({ ...worker, 'libs/fold/src/testing.ts': "export * from './worker.ts';" }))).toEqual([]);
 });
 
 test.each([
@@ -81,6 +107,9 @@ test.each([
   ['libs/broker/embedded/src/index.ts', "import { connect } from 'nats';"],
   ['libs/broker/embedded/src/index.ts', "import { DataSource } from 'typeorm';"],
   ['libs/kernel/src/index.ts', "import fs from 'node:fs';"],
+  ['libs/fold/src/index.ts', "import { x } from 'left-pad';"],
+  ['libs/fold/src/index.ts', "import { x } from '@tidemark/libs-kernel/testing';"],
+  ['libs/fold/src/index.ts', "import { x } from './testing.ts';"],
   ['apps/relay/src/main.ts', "import { connectSqlite } from '@tidemark/libs-op-store-sql';"],
   ['apps/relay/src/main.ts', "const x = await import('@tidemark/libs-op-store-sql');"],
 ])('in %s this import is found: %s', (name, code) => {
@@ -119,8 +148,8 @@ test('a built guarantee without a test, without a mutant, and an unknown id are 
     tree({
       'docs/guarantees.md': ledger,
       'libs/relay/src/a.spec.ts':
-        "test('RLY-2: x', f);\n// kills: one that forgets\ntest('RLY-3: y', f);\ntest('RLY-99: z', f);",
-      'libs/op-store/contract/src/cases.ts': "export const c = [{ title: 'RLY-4: w', kills: 'm' }];",
+        "test('RLY-2: x', f);\n// kills: a.ts: x => y\ntest('RLY-3: y', f);\ntest('RLY-99: z', f);",
+      'libs/op-store/contract/src/testing.ts': "export const c = [{ title: 'RLY-4: w', kills: 'm' }];",
     }),
   );
   expect(found).toEqual([
@@ -128,6 +157,45 @@ test('a built guarantee without a test, without a mutant, and an unknown id are 
     'docs/guarantees.md: RLY-1 is called built, and no test carries it',
     'docs/guarantees.md: RLY-2 is called built, and none of its tests names a mutant that it kills',
   ]);
+});
+
+test('a mutant that cannot be made is found; one that can is what the comment says', () => {
+  const files = (kills: string) =>
+    tree({
+      'libs/fold/src/mark.ts': 'export const twice = (n: number) => n + n;',
+      'libs/fold/src/mark.spec.ts': `// kills: ${kills}\ntest('FLD-1: x', f);`,
+    });
+  expect(mutantRules(files('a typo'))).toEqual([
+    'libs/fold/src/mark.spec.ts:2: kills: a typo is not of the form FILE: FROM => TO',
+  ]);
+  expect(mutantRules(files('mark.ts: n => m'))).toEqual([
+    'libs/fold/src/mark.spec.ts:2: n stands 5 times in libs/fold/src/mark.ts',
+  ]);
+  expect(mutantRules(files('gone.ts: n => m'))).toHaveLength(1);
+  const sound = files('mark.ts: n + n => n');
+  expect(mutantRules(sound)).toEqual([]);
+  expect(sourceMutants(sound)).toMatchObject([{ file: 'libs/fold/src/mark.ts', from: 'n + n', to: 'n' }]);
+});
+
+test.each([
+  ['libs/fold/src/a.spec.ts', "test.only('x', f);"],
+  ['libs/fold/src/a.spec.ts', "describe.skip('x', f);"],
+  ['libs/fold/src/a.spec.ts', "test.todo('x');"],
+  ['libs/fold/src/index.ts', `// ${'TO' + 'DO'}: later`],
+  ['libs/fold/src/index.ts', 'export class FoldManager {}'],
+  ['libs/fold/src/index.ts', 'export interface IFold { readonly a: 1 }'],
+  ['libs/fold/src/fold-utils.ts', 'export const a = 1;'],
+])('in %s this habit is found: %s', (name, code) => {
+  expect(habitRules(tree({ [name]: code }))).toHaveLength(1);
+});
+
+test('a choice between test and test.skip, and names that only begin alike, pass', () => {
+  const fine = {
+    'libs/fold/src/a.spec.ts': "const withData = data === null ? test.skip : test; withData('x', f);",
+    'libs/fold/src/index.ts': 'export class IngestService {} export interface Baseline { readonly a: 1 }',
+    'libs/fold/src/base-line.ts': 'export const a = 1;',
+  };
+  expect(habitRules(tree(fine))).toEqual([]);
 });
 
 test('dead links, dead anchors and lost documents are found', () => {
