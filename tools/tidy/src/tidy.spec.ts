@@ -45,6 +45,19 @@ test('a wrong name and a wrong tag are found', () => {
   );
 });
 
+test('an app that would be deployed without its database driver is found', () => {
+  const manifest = (runtimeOnly: string[]) => ({
+    'apps/relay/package.json': JSON.stringify({
+      name: '@tidemark/apps-relay',
+      dependencies: { '@tidemark/libs-op-store-sql': '*' },
+      runtimeOnly,
+      nx: { tags: ['type:app'] },
+    }),
+  });
+  expect(packageRules(tree(manifest(['better-sqlite3'])))).toEqual([]);
+  expect(packageRules(tree(manifest([])))).toEqual(['apps/relay/package.json: runtimeOnly must name better-sqlite3']);
+});
+
 test.each([
   'Date.now()',
   'new Date()',
