@@ -5,7 +5,10 @@ import { apps } from './paths.mjs';
 import { Supervisor, dataFolder, services, urlOf } from './supervisor.mjs';
 import { Problem, complain, say } from './terminal.mjs';
 
-/** npm hands a Ctrl-C on to us although the terminal sent it to us as well; both come within this time. */
+/**
+ * One wish to stop may come as two signals: npm hands on a Ctrl-C that the terminal sent to us as well, and who signals a whole group
+ * of processes reaches us twice. Both come within this time.
+ */
 const ECHO_MS = 300;
 
 /**
@@ -22,18 +25,18 @@ export async function run(demo) {
   const supervisor = new Supervisor();
   const asked = stopAsked(supervisor);
   try {
-    await Promise.race([supervisor.start(folder), asked]);
-    const work =
-      records === null
-        ? welcome(folder)
-        : playDemo(records, { relay: url('relay'), ingest: url('ingest'), fold: url('fold-worker') });
-    await Promise.race([work, asked, supervisor.failed]);
+    const work = supervisor.start(folder).then(() => {
+      if (supervisor.stopping) return;
+      return records === null ? welcome(folder) : playDemo(records, urls);
+    });
+    await Promise.race([work, asked.then(() => supervisor.willStop()), supervisor.failed]);
   } catch (error) {
     const cause = await rootOf(error, supervisor);
     await supervisor.stop();
     throw cause;
   }
-  await supervisor.stop();
+  const problems = await supervisor.stop();
+  if (problems.length > 0) throw new Problem(problems.join('\n'));
   say('stopped');
   return 0;
 }
@@ -46,17 +49,18 @@ async function rootOf(error, supervisor) {
 }
 
 const url = (name) => urlOf(services.find((service) => service.name === name));
+const urls = { relay: url('relay'), ingest: url('ingest'), fold: url('fold-worker') };
 
 /** Resolves at the first request to stop; a second one ends everything at once. */
 function stopAsked(supervisor) {
   return new Promise((resolve) => {
     let firstMs = null;
-    const ask = (signal) => {
+    const ask = () => {
       if (firstMs === null) {
         firstMs = Date.now();
         say('stopping');
         resolve();
-      } else if (signal !== 'SIGINT' || Date.now() - firstMs > ECHO_MS) {
+      } else if (Date.now() - firstMs > ECHO_MS) {
         supervisor.kill();
         complain('stopped at once');
         process.exit(1);
@@ -64,7 +68,7 @@ function stopAsked(supervisor) {
     };
     process.on('SIGINT', ask);
     process.on('SIGTERM', ask);
-    process.on('disconnect', () => ask('disconnect'));
+    process.on('disconnect', ask);
   });
 }
 

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
-import { accessSync, constants, createWriteStream, mkdirSync } from 'node:fs';
+import { accessSync, constants, createWriteStream, mkdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { outDir, root } from './paths.mjs';
-import { Problem } from './terminal.mjs';
+import { Problem, complain } from './terminal.mjs';
 
 const READY_MS_MAX = 60_000;
 const STOP_MS_MAX = 30_000;
@@ -31,12 +31,35 @@ export function urlOf({ setting, standard }) {
 export function dataFolder() {
   const folder = process.env.TIDEMARK_DATA || './data';
   try {
-    mkdirSync(path.join(folder, 'logs'), { recursive: true });
+    // One level at a time: in some places, /proc among them, Node's recursive form tries for ever.
+    for (const level of [...ancestors(folder), path.join(folder, 'logs')]) if (!isFolder(level)) mkdirSync(level);
     accessSync(folder, constants.W_OK);
   } catch (error) {
     throw new Problem(`TIDEMARK_DATA: cannot write to the folder ${folder}: ${error.message}`);
   }
   return folder;
+}
+
+/** The folder and those above it, the highest first. */
+function ancestors(folder) {
+  const above = path.dirname(path.resolve(folder));
+  return above === path.resolve(folder) ? [above] : [...ancestors(above), path.resolve(folder)];
+}
+
+const isFolder = (name) => statSync(name, { throwIfNoEntry: false })?.isDirectory() === true;
+
+/**
+ * Appends what a service logs to its file. A file that cannot be written (a full disk, say) is given up with one line; the service
+ * goes on, and its lines are still taken from it, because a full pipe would stop it.
+ */
+function keepLog(stream, file, name) {
+  const log = createWriteStream(file, { flags: 'a' });
+  log.on('error', (error) => {
+    stream.unpipe(log);
+    stream.resume();
+    complain(`${name}: its log is not kept any more: ${error.message}`);
+  });
+  stream.pipe(log);
 }
 
 /**
@@ -53,6 +76,15 @@ export class Supervisor {
     this.failed.catch(() => {});
   }
 
+  get stopping() {
+    return this.#stopping;
+  }
+
+  /** From now on a service that ends is no failure, and what has not begun does not begin. */
+  willStop() {
+    this.#stopping = true;
+  }
+
   async start(folder) {
     await Promise.race([Promise.all(services.map((service) => this.#startOne(service, folder))), this.failed]);
   }
@@ -64,7 +96,7 @@ export class Supervisor {
       detached: true,
       env: { NODE_COMPILE_CACHE: compileCache, ...ownSettings },
     });
-    child.stdout.pipe(createWriteStream(path.join(folder, 'logs', `${name}.log`)));
+    keepLog(child.stdout, path.join(folder, 'logs', `${name}.log`), name);
     let complaint = '';
     child.stderr.on('data', (chunk) => (complaint = (complaint + chunk).slice(-4000)));
     const gone = new Promise((resolve) => child.once('close', (code, signal) => resolve({ code, signal })));
@@ -102,17 +134,22 @@ export class Supervisor {
     throw new Problem(`${name} is not ready after ${READY_MS_MAX / 1000} s: ${state}`);
   }
 
-  /** Asks every service to drain and waits for it; kills what does not end in time. */
+  /**
+   * Asks every service to drain and waits for it; kills what does not end in time. Resolves to what went wrong, one line for each
+   * service that did not end in order.
+   */
   async stop() {
     this.#stopping = true;
-    await Promise.all(
-      [...this.#children.values()].map(async ({ child, gone }) => {
-        child.kill('SIGTERM');
-        const hard = setTimeout(() => child.kill('SIGKILL'), STOP_MS_MAX);
-        await gone;
-        clearTimeout(hard);
-      }),
-    );
+    const ends = [...this.#children].map(async ([name, { child, gone }]) => {
+      child.kill('SIGTERM');
+      const hard = setTimeout(() => child.kill('SIGKILL'), STOP_MS_MAX);
+      const { code, signal } = await gone;
+      clearTimeout(hard);
+      return code === 0
+        ? []
+        : [`${name} did not drain (${signal === null ? `exit code ${code}` : `signal ${signal}`})`];
+    });
+    return (await Promise.all(ends)).flat();
   }
 
   /** Ends every service at once. */

@@ -1,3 +1,10 @@
+// Who closed our output (| head) gets no more of it; the work, and the orderly stop, go on.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
+}
+
 /** What the launcher says to the person in front of it. */
 export const say = (line) => process.stdout.write(`${line}\n`);
 export const complain = (line) => process.stderr.write(`${line}\n`);

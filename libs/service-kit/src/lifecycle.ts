@@ -1,5 +1,8 @@
 import type { Logger } from './log.ts';
 
+/** Who signals a whole group of processes, and a parent that hands its signal on, reach us twice within this time: one wish to stop. */
+const ECHO_MS = 300;
+
 /**
  * Shutdown in one order: readiness off, open work drained, stores closed, exit 0; a second signal exits at once (OPS-3).
  *
@@ -27,9 +30,14 @@ export class Lifecycle {
 
   /** Ends the process on SIGINT, SIGTERM, or when the parent that started it over an IPC channel is gone. */
   exitOnSignal(close: () => Promise<void>): void {
+    let firstMs = 0;
     const stop = (why: string) => {
-      if (this.#closing !== undefined) process.exit(1);
-      this.#closing = this.#shutdown(why, close);
+      if (this.#closing === undefined) {
+        firstMs = performance.now();
+        this.#closing = this.#shutdown(why, close);
+      } else if (performance.now() - firstMs > ECHO_MS) {
+        process.exit(1);
+      }
     };
     process.on('SIGINT', () => stop('SIGINT'));
     process.on('SIGTERM', () => stop('SIGTERM'));

@@ -1,6 +1,7 @@
 import { createServer } from 'node:net';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as after } from 'node:timers/promises';
 import { Launcher, type Site, hardKill, newSite, servicePids } from './launcher.ts';
 import { getJson } from './whole-path.ts';
 
@@ -38,16 +39,49 @@ test('OPS-3: SIGTERM drains and exits 0, leaving no process behind', async () =>
   expect(servicePids(site).size).toBe(0);
 });
 
-test('OPS-3: a second signal exits at once', async () => {
+test('OPS-3: a second signal exits at once, also when a service does not drain', async () => {
   start();
   await launcher.says(/Try:/);
-  const slow = fetch(`${site.urls.fold}/v1/streams/x/watermark?min_seq=1&wait=55`).catch(() => null);
+  process.kill(servicePids(site).get('fold-worker') ?? NaN, 'SIGSTOP');
   launcher.signal('SIGTERM');
   await launcher.says(/stopping/);
+  // Later than the echo of one and the same wish to stop.
+  await after(400);
   launcher.signal('SIGTERM');
   expect((await launcher.ended).code).toBe(1);
-  await slow;
-  expect(servicePids(site).size).toBe(0);
+  await gone(site);
+});
+
+test('OPS-3: one SIGTERM that reaches the launcher and its services at the same time is one wish to stop, and drains', async () => {
+  start();
+  await launcher.says(/Try:/);
+  launcher.signal('SIGTERM');
+  for (const pid of servicePids(site).values()) process.kill(pid, 'SIGTERM');
+  launcher.signal('SIGTERM');
+  expect(await launcher.ended).toMatchObject({ code: 0, stderr: '' });
+});
+
+test('OPS-3: a service that does not end in order is named, and the exit code is 1', async () => {
+  start();
+  await launcher.says(/Try:/);
+  const pid = servicePids(site).get('relay') ?? NaN;
+  process.kill(pid, 'SIGSTOP');
+  launcher.signal('SIGTERM');
+  await launcher.says(/stopping/);
+  hardKill(pid);
+  const ended = await launcher.ended;
+  expect([ended.code, complaint(ended)]).toEqual([1, ['relay did not drain (signal SIGKILL)']]);
+});
+
+test('a second start on the same folder is refused and leaves the logs of the first alone', async () => {
+  start();
+  const first = launcher;
+  await first.says(/Try:/);
+  const log = path.join(site.folder, 'data', 'logs', 'ingest.log');
+  const before = readFileSync(log, 'utf8');
+  expect((await new Launcher(site).ended).code).toBe(1);
+  expect(readFileSync(log, 'utf8').startsWith(before)).toBe(true);
+  expect(before).toContain('listening');
 });
 
 test.each(['relay', 'ingest', 'fold-worker'] as const)(
@@ -91,6 +125,15 @@ test('a data folder that cannot be written is one clear line and exit 1', async 
   expect(ended.code).toBe(1);
   expect(complaint(ended)).toHaveLength(1);
   expect(complaint(ended)[0]).toMatch(/^TIDEMARK_DATA: cannot write to the folder .*data: /);
+});
+
+test('a data folder where nothing can be made is told, not tried for ever', async () => {
+  site = { ...site, env: { ...site.env, TIDEMARK_DATA: '/proc/x' } };
+  const ended = await start().ended;
+  expect(ended.code).toBe(1);
+  expect(complaint(ended)).toEqual([
+    expect.stringMatching(/^TIDEMARK_DATA: cannot write to the folder \/proc\/x: ENOENT/),
+  ]);
 });
 
 test('OPS-2: a bad setting is one clear line naming it and exit 1', async () => {
