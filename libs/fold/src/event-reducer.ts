@@ -1,4 +1,4 @@
-import { asFault } from '@tidemark/libs-kernel';
+import { DOCUMENT_NAME_BYTES_MAX, asFault } from '@tidemark/libs-kernel';
 import { type Op, jsonEnd } from '@tidemark/libs-wire';
 import type { Reducer } from './reduce.ts';
 
@@ -11,12 +11,19 @@ export const eventReducer: Reducer = {
   revision: 0,
   reduce({ seq, op }) {
     if (op.field !== 'body' || op.opType !== 'set') return { kind: 'not_folded' };
+    if (tooLong(op.targetKind) || tooLong(op.targetId))
+      return { kind: 'refused', reason: 'the name of the document is too long' };
     if (op.value === null) return { kind: 'refused', reason: 'the value is missing' };
     const problem = jsonProblem(op.value);
     if (problem !== null) return { kind: 'refused', reason: problem };
     return { kind: 'folded', changes: [bodyOf(seq, op, op.value)] };
   },
 };
+
+/** One that no path can name would also end a page whose next one nobody can ask for. */
+function tooLong(name: string): boolean {
+  return Buffer.byteLength(name) > DOCUMENT_NAME_BYTES_MAX;
+}
 
 function bodyOf(seq: bigint, op: Op, value: string) {
   return {

@@ -102,3 +102,13 @@ describe('the reducers of a worker', () => {
     expect(() => new Reducers([eventReducer, eventReducer])).toThrow();
   });
 });
+
+test('SEC-2: a document whose kind or id no path can name is refused; the longest that one can is folded', () => {
+  for (const member of ['targetKind', 'targetId'] as const) {
+    expect(reduceEvent({ [member]: 'é'.repeat(512) }).kind).toBe('folded');
+    expect(reduceEvent({ [member]: 'é'.repeat(512) + 'x' })).toEqual({
+      kind: 'refused',
+      reason: 'the name of the document is too long',
+    });
+  }
+});

@@ -20,6 +20,8 @@ export const WINDOW_RECORDS_MAX = 256;
 export const RESULTS_MAX = 10_000;
 /** Nesting of a JSON document that is accepted anywhere. */
 export const JSON_DEPTH_MAX = 512;
+/** Fold: UTF-8 bytes of a document's kind or id. It must fit a path and a page's cursor however it is escaped. */
+export const DOCUMENT_NAME_BYTES_MAX = 1024;
 /** Dedupe: how long a claim is held for its owner. */
 export const LEASE_MS_DEFAULT = 30_000;
 /** Broker: how long a repeat of an idempotency key is dropped. */

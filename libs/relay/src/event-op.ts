@@ -1,4 +1,5 @@
 import type { Delivery } from '@tidemark/libs-broker-contract';
+import { DOCUMENT_NAME_BYTES_MAX } from '@tidemark/libs-kernel';
 import { type Op, decodeEvent, streamName } from '@tidemark/libs-wire';
 
 export interface EventOp {
@@ -10,6 +11,7 @@ export interface EventOp {
  * The op that an event of the queue becomes. Equal for every redelivery of the event, so that the append's idempotence by op id
  * absorbs them: op id = the idempotency key, or for a keyless event the queue's name and the event's seq in it.
  * lamport = the broker's seq, so that the last event of a document in queue order wins.
+ * An id too long to name a document leaves that to the op id: the event is kept whole, and its document can be asked for.
  * Faults: `malformed`, `invalid` for a body that is no event envelope (the intake parks it).
  */
 export function eventOp(delivery: Delivery): EventOp {
@@ -24,7 +26,7 @@ export function eventOp(delivery: Delivery): EventOp {
       site: 0n,
       domain: 'event',
       targetKind: delivery.topic.table,
-      targetId: event.entity ?? event.id ?? opId,
+      targetId: documentId(event.entity ?? event.id) ?? opId,
       field: 'body',
       opType: 'set',
       value: event.data,
@@ -33,4 +35,8 @@ export function eventOp(delivery: Delivery): EventOp {
       extra: '{}',
     },
   };
+}
+
+function documentId(id: string | null): string | null {
+  return id !== null && Buffer.byteLength(id) <= DOCUMENT_NAME_BYTES_MAX ? id : null;
 }

@@ -125,6 +125,17 @@ test("an event without id is named by the queue's name and its seq, and stands f
   expect(ops.map(({ opId, targetId }) => opId === targetId && opId.endsWith(':1'))).toEqual([true, false]);
 });
 
+test('SEC-2: an id that no path can name leaves the name of its document to the op id, and stays in the event', async () => {
+  await world.publish('é'.repeat(512));
+  await world.publish('é'.repeat(512) + 'x');
+  world.start();
+  await world.pass(1000);
+  const [fits, long] = await world.log();
+  expect(fits?.targetId).toBe('é'.repeat(512));
+  expect(long?.targetId).toBe(long?.opId);
+  expect(long?.value).toContain('éx');
+});
+
 test('events of many streams keep their queue order in each stream', async () => {
   for (let i = 0; i < 600; i++) await world.publish(`e${i}`, i % 3 === 0 ? 'x' : 'y');
   const intake = world.start();

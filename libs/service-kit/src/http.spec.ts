@@ -132,6 +132,29 @@ test('malformed percent-encoding and a repeated parameter are 400, not 500', asy
   expect((await fetch(await url('/things/a?limit=1&limit=2'))).status).toBe(400);
 });
 
+test.each([
+  [
+    'a body cut short',
+    'POST /things/a HTTP/1.1',
+    'Transfer-Encoding: chunked\r\n\r\nzz',
+    400,
+    'not a complete HTTP request',
+  ],
+  ['an unknown method', 'BREW /things/a HTTP/1.1', 'X-Nothing: 1', 400, 'not a complete HTTP request'],
+  [
+    'a head that is too large',
+    'GET /things/a HTTP/1.1',
+    `X-Long: ${'x'.repeat(20_000)}`,
+    431,
+    'the head of the request is too large',
+  ],
+])('OPS-6: %s is told as every refusal', async (_what, requestLine, header, status, error) => {
+  const text = await raw(requestLine, header);
+  expect(text).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+  expect(text).toContain('Tidemark-Outcome: not-done');
+  expect(text.slice(text.indexOf('\r\n\r\n') + 4)).toBe(JSON.stringify({ error }));
+});
+
 test('H8: a Content-Length that is no number is 400', async () => {
   expect(await rawStatus('POST /things/a HTTP/1.1', 'Content-Length: abc')).toBe(400);
 });
@@ -166,7 +189,11 @@ test('a well-formed request id comes back, another is replaced', async () => {
 });
 
 /** Status of a request that no client library would send. */
-async function rawStatus(requestLine: string, header = 'X-Nothing: 1'): Promise<number> {
+async function rawStatus(requestLine: string, header?: string): Promise<number> {
+  return Number((await raw(requestLine, header)).split(' ')[1]);
+}
+
+async function raw(requestLine: string, header = 'X-Nothing: 1'): Promise<string> {
   const { port } = new URL(await app.getUrl());
   return new Promise((resolve, reject) => {
     const socket = connect(Number(port), '127.0.0.1', () => {
@@ -174,7 +201,7 @@ async function rawStatus(requestLine: string, header = 'X-Nothing: 1'): Promise<
     });
     let text = '';
     socket.on('data', (chunk) => (text += chunk.toString()));
-    socket.on('end', () => resolve(Number(text.split(' ')[1])));
+    socket.on('end', () => resolve(text));
     socket.on('error', reject);
   });
 }
