@@ -1,4 +1,5 @@
-import { type MemoryParts, brokerConformance, brokerMutants, memoryHarness } from './testing.ts';
+import { failedTitles, titlesNaming } from '@tidemark/libs-kernel/testing';
+import { brokerConformance, brokerMutants, memoryHarness } from './testing.ts';
 
 describe('MemoryBroker', () => {
   test.each(brokerConformance)('$title', ({ run }) => run(memoryHarness()));
@@ -6,8 +7,8 @@ describe('MemoryBroker', () => {
 
 describe('mutants', () => {
   test.each(Object.entries(brokerMutants))('%s fails exactly the cases that name it', async (name, mutant) => {
-    const named = brokerConformance.filter(({ kills, alsoFails }) => kills === name || alsoFails?.includes(name));
-    expect(await failedTitles(mutant)).toEqual(named.map(({ title }) => title));
+    const named = titlesNaming(brokerConformance, name);
+    expect(await failedTitles(brokerConformance, () => memoryHarness(mutant))).toEqual(named);
     expect(named).not.toEqual([]);
   });
 
@@ -17,9 +18,3 @@ describe('mutants', () => {
     expect(killed.length).toBe(new Set(killed).size);
   });
 });
-
-async function failedTitles(mutant: MemoryParts): Promise<string[]> {
-  const failed: string[] = [];
-  for (const { title, run } of brokerConformance) await run(memoryHarness(mutant)).catch(() => failed.push(title));
-  return failed;
-}

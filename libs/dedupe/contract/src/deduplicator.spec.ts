@@ -1,4 +1,5 @@
-import { type MemoryParts, casesFor, dedupeConformance, dedupeMutants, memoryHarness } from './testing.ts';
+import { failedTitles, titlesNaming } from '@tidemark/libs-kernel/testing';
+import { casesFor, dedupeConformance, dedupeMutants, memoryHarness } from './testing.ts';
 
 const { manifest } = memoryHarness();
 
@@ -8,14 +9,14 @@ describe('MemoryDeduplicator', () => {
 
 describe('mutants', () => {
   test.each(Object.entries(dedupeMutants))('%s fails exactly the cases that name it', async (name, mutant) => {
-    const named = dedupeConformance.filter(({ kills, alsoFails }) => kills === name || alsoFails === name);
-    expect(await failedTitles(mutant)).toEqual(named.map(({ title }) => title));
+    const named = titlesNaming(dedupeConformance, name);
+    expect(await failedTitles(dedupeConformance, () => memoryHarness(mutant))).toEqual(named);
     expect(named).not.toEqual([]);
   });
 
   test('every mutant that a case names exists', () => {
     const named = dedupeConformance
-      .flatMap(({ kills, alsoFails }) => [kills, alsoFails])
+      .flatMap(({ kills, alsoFails = [] }) => [kills, ...alsoFails])
       .filter((name) => name !== undefined);
     expect(new Set(named)).toEqual(new Set(Object.keys(dedupeMutants)));
   });
@@ -28,9 +29,3 @@ test('a backend whose clients cannot share a store runs every case but those of 
     'sharedAcrossProcesses',
   ]);
 });
-
-async function failedTitles(mutant: MemoryParts): Promise<string[]> {
-  const failed: string[] = [];
-  for (const { title, run } of dedupeConformance) await run(memoryHarness(mutant)).catch(() => failed.push(title));
-  return failed;
-}

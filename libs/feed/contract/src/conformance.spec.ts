@@ -1,3 +1,4 @@
+import { failedTitles, titlesNaming } from '@tidemark/libs-kernel/testing';
 import { feedConformance, feedMutants, memoryFeed } from './testing.ts';
 
 describe('the memory model of Feed', () => {
@@ -12,9 +13,9 @@ describe('the cases of Feed', () => {
   test.each(Object.entries(feedMutants))(
     'catch the mutant %s where they name it, and nowhere else',
     async (name, mutant) => {
-      const failed: string[] = [];
-      for (const { title, run } of feedConformance) await run(memoryFeed(mutant)).catch(() => failed.push(title));
-      expect(failed).toEqual(feedConformance.filter(({ kills }) => kills === name).map(({ title }) => title));
+      expect(await failedTitles(feedConformance, () => memoryFeed(mutant))).toEqual(
+        titlesNaming(feedConformance, name),
+      );
     },
   );
 });

@@ -1,4 +1,4 @@
-import type { ConformanceCase } from '@tidemark/libs-kernel/testing';
+import { type ConformanceCase, failedTitles, titlesNaming } from '@tidemark/libs-kernel/testing';
 import {
   memoryOpStore,
   memoryPrefixRegistry,
@@ -34,9 +34,7 @@ function judge<Harness, Model>(
     test.each(Object.entries(mutants))(
       'catch the mutant %s where they name it, and nowhere else',
       async (name, mutant) => {
-        const failed: string[] = [];
-        for (const { title, run } of cases) await run(harness(mutant)).catch(() => failed.push(title));
-        expect(failed).toEqual(cases.filter(({ kills }) => kills === name).map(({ title }) => title));
+        expect(await failedTitles(cases, () => harness(mutant))).toEqual(titlesNaming(cases, name));
       },
     );
   });

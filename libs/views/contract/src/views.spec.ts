@@ -1,3 +1,4 @@
+import { failedTitles, titlesNaming } from '@tidemark/libs-kernel/testing';
 import { MemoryViews, MemoryViewsStore, type ViewsHarness, viewsConformance, viewsMutants } from './testing.ts';
 import type { Views } from './views.ts';
 
@@ -20,11 +21,7 @@ describe('the conformance cases of views', () => {
 
   for (const [name, open] of Object.entries(viewsMutants)) {
     it(`catch the mutant ${name} in its case alone`, async () => {
-      const failed: string[] = [];
-      for (const { title, run } of viewsConformance) {
-        await run(harness(open)).catch(() => failed.push(title));
-      }
-      expect(failed).toEqual(viewsConformance.filter(({ kills }) => kills === name).map(({ title }) => title));
+      expect(await failedTitles(viewsConformance, () => harness(open))).toEqual(titlesNaming(viewsConformance, name));
     });
   }
 });

@@ -17,7 +17,7 @@ export const clientCases: readonly DedupeCase[] = [
   {
     title: 'DDP-2: of 64 concurrent reserves through two clients exactly one is claimed',
     kills: 'clientsKeepTheirClaims',
-    alsoFails: 'checksThenMarks',
+    alsoFails: ['checksThenMarks'],
     needs: 'sharedAcrossProcesses',
     async run({ open }) {
       await oneOf64Claims([await open(), await open()]);

@@ -23,8 +23,6 @@ export interface DedupeHarness {
 
 export interface DedupeCase extends ConformanceCase<DedupeHarness> {
   readonly needs?: 'sharedAcrossProcesses';
-  /** A mutant that is named by another case, but cannot help failing this one too. */
-  readonly alsoFails?: string;
 }
 
 export const LEASE_MS = 30_000;
