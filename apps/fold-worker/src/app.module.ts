@@ -3,6 +3,7 @@ import type { FoldWorker } from '@tidemark/libs-fold';
 import type { Views } from '@tidemark/libs-views-contract';
 import { DocumentsController } from './documents.controller.ts';
 import * as token from './tokens.ts';
+import { minSeqWait } from './wait.ts';
 import { WatermarkController } from './watermark.controller.ts';
 
 export interface FoldServices {
@@ -18,9 +19,8 @@ export class AppModule {
       module: AppModule,
       controllers: [WatermarkController, DocumentsController],
       providers: [
-        { provide: token.FOLD_WORKER, useValue: worker },
         { provide: token.VIEWS, useValue: views },
-        { provide: token.STOPPING, useValue: stopping },
+        { provide: token.MIN_SEQ_WAIT, useValue: minSeqWait(worker, stopping) },
       ],
     };
   }

@@ -1,29 +1,23 @@
 import { Controller, Get, Inject, Param, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { type FoldWorker, listDocuments, readDocument } from '@tidemark/libs-fold';
+import { listDocuments, readDocument } from '@tidemark/libs-fold';
 import { Fault } from '@tidemark/libs-kernel';
 import { json, once, send } from '@tidemark/libs-service-kit';
 import type { Views } from '@tidemark/libs-views-contract';
 import { parseLimit } from '@tidemark/libs-wire';
-import { FOLD_WORKER, STOPPING, VIEWS } from './tokens.ts';
-import { waitForMinSeq } from './wait.ts';
+import { MIN_SEQ_WAIT, VIEWS } from './tokens.ts';
+import type { MinSeqWait } from './wait.ts';
 
 const PAGE_DOCUMENTS_MAX = 1000;
 
 @Controller('v1/streams/:stream/documents/:kind')
 export class DocumentsController {
-  readonly #worker: FoldWorker;
   readonly #views: Views;
-  readonly #stopping: AbortSignal;
+  readonly #waitForMinSeq: MinSeqWait;
 
-  constructor(
-    @Inject(FOLD_WORKER) worker: FoldWorker,
-    @Inject(VIEWS) views: Views,
-    @Inject(STOPPING) stopping: AbortSignal,
-  ) {
-    this.#worker = worker;
+  constructor(@Inject(VIEWS) views: Views, @Inject(MIN_SEQ_WAIT) waitForMinSeq: MinSeqWait) {
     this.#views = views;
-    this.#stopping = stopping;
+    this.#waitForMinSeq = waitForMinSeq;
   }
 
   @Get()
@@ -34,7 +28,7 @@ export class DocumentsController {
     @Res() reply: FastifyReply,
   ) {
     const limit = Math.min(parseLimit(once(query, 'limit')), PAGE_DOCUMENTS_MAX);
-    const late = await waitForMinSeq(this.#worker, stream, query, this.#stopping);
+    const late = await this.#waitForMinSeq(stream, query);
     return send(
       reply,
       late ?? json(await listDocuments(this.#views, stream, kind, once(query, 'after') ?? null, limit)),
@@ -49,7 +43,7 @@ export class DocumentsController {
     @Query() query: Record<string, unknown>,
     @Res() reply: FastifyReply,
   ) {
-    const late = await waitForMinSeq(this.#worker, stream, query, this.#stopping);
+    const late = await this.#waitForMinSeq(stream, query);
     if (late !== undefined) return send(reply, late);
     const document = await readDocument(this.#views, stream, kind, id);
     if (document === null)

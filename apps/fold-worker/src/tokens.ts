@@ -1,3 +1,2 @@
-export const FOLD_WORKER = Symbol('FoldWorker');
 export const VIEWS = Symbol('Views');
-export const STOPPING = Symbol('stopping');
+export const MIN_SEQ_WAIT = Symbol('MinSeqWait');

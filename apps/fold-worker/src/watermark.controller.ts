@@ -1,25 +1,19 @@
 import { Controller, Get, Inject, Param, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { type FoldWorker, readWatermark } from '@tidemark/libs-fold';
+import { readWatermark } from '@tidemark/libs-fold';
 import { json, send } from '@tidemark/libs-service-kit';
 import type { Views } from '@tidemark/libs-views-contract';
-import { FOLD_WORKER, STOPPING, VIEWS } from './tokens.ts';
-import { waitForMinSeq } from './wait.ts';
+import { MIN_SEQ_WAIT, VIEWS } from './tokens.ts';
+import type { MinSeqWait } from './wait.ts';
 
 @Controller('v1/streams/:stream/watermark')
 export class WatermarkController {
-  readonly #worker: FoldWorker;
   readonly #views: Views;
-  readonly #stopping: AbortSignal;
+  readonly #waitForMinSeq: MinSeqWait;
 
-  constructor(
-    @Inject(FOLD_WORKER) worker: FoldWorker,
-    @Inject(VIEWS) views: Views,
-    @Inject(STOPPING) stopping: AbortSignal,
-  ) {
-    this.#worker = worker;
+  constructor(@Inject(VIEWS) views: Views, @Inject(MIN_SEQ_WAIT) waitForMinSeq: MinSeqWait) {
     this.#views = views;
-    this.#stopping = stopping;
+    this.#waitForMinSeq = waitForMinSeq;
   }
 
   @Get()
@@ -28,7 +22,7 @@ export class WatermarkController {
     @Query() query: Record<string, unknown>,
     @Res() reply: FastifyReply,
   ) {
-    const late = await waitForMinSeq(this.#worker, stream, query, this.#stopping);
+    const late = await this.#waitForMinSeq(stream, query);
     return send(reply, late ?? json(await readWatermark(this.#views, stream)));
   }
 }
