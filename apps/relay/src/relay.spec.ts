@@ -137,6 +137,12 @@ test('H7: a POST needs a JSON content type; spaces, case and parameters do not g
     expect((await typed(bad)).status).toBe(415);
 });
 
+test('a compressed push is refused in the words of the relay, which are text', async () => {
+  const answer = await post('/streams/s/ops', '{"ops":[]}', { ...JSON_HEADERS, 'content-encoding': 'gzip' });
+  expect([answer.status, answer.headers.get('accept-encoding')]).toEqual([415, 'identity']);
+  expect(await answer.text()).toMatch(/^Content-Encoding "gzip" is not supported/);
+});
+
 test('RLY-1: cursors and limits: negative, zero, clamped, malformed, repeated', async () => {
   await push('s', { opId: 'a' });
   expect(await pull('s', '?since=-5')).toMatch(/"next":1\}$/);

@@ -144,7 +144,9 @@ function observe(fastify: FastifyInstance, options: HttpOptions, { metrics, cloc
     reply.header('x-request-id', request.id);
     reply.header('x-content-type-options', 'nosniff');
     for (const [name, value] of Object.entries(options.headers ?? {})) reply.header(name, value);
-    const refusal = request.is404 ? undefined : (encoded(request) ?? options.admit?.(request));
+    if (request.is404) return;
+    refuseEncoded(request, reply);
+    const refusal = options.admit?.(request);
     if (refusal !== undefined) return send(reply, refusal);
   });
   fastify.addHook('onSend', async (_request, reply, payload) => {
@@ -164,14 +166,14 @@ function observe(fastify: FastifyInstance, options: HttpOptions, { metrics, cloc
 }
 
 /** A body that says it is compressed is refused, not taken for what it would be without the label. */
-function encoded(request: FastifyRequest): Answer | undefined {
+function refuseEncoded(request: FastifyRequest, reply: FastifyReply): void {
   const encoding = request.headers['content-encoding'] ?? 'identity';
-  if (encoding.toLowerCase() === 'identity') return undefined;
-  const fault = new Fault(
+  if (encoding.toLowerCase() === 'identity') return;
+  reply.header('accept-encoding', 'identity');
+  throw new Fault(
     'unsupported',
     `Content-Encoding ${JSON.stringify(encoding)} is not supported; send the body as it is`,
   );
-  return { ...faultAnswer(fault), headers: { ...faultAnswer(fault).headers, 'accept-encoding': 'identity' } };
 }
 
 /** 404 for an unknown path (an empty segment matches no parameter), 405 with Allow for a known path with another method. */
