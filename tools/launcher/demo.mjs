@@ -192,10 +192,9 @@ async function foldedOps({ relay, fold }) {
 async function showDocument(fold, streams) {
   for (const { stream } of streams.filter(({ stream }) => stream.endsWith(`.${TABLE}`))) {
     const documents = `${fold}/v1/streams/${encodeURIComponent(stream)}/documents/${TABLE}`;
-    const [first] = (await get(`${documents}?limit=1`)).documents;
-    if (first === undefined) continue;
     // As it came: a number of 64 bits would lose digits on its way through JSON.parse.
-    const page = await (await fetch(`${documents}?limit=1`)).text();
+    const page = await getText(`${documents}?limit=1`);
+    if (JSON.parse(page).documents.length === 0) continue;
     const text = page.slice('{"documents":['.length, page.lastIndexOf('],"next":'));
     say(`\none folded document of ${stream}:`);
     say(
@@ -207,9 +206,13 @@ async function showDocument(fold, streams) {
   }
 }
 
-async function get(url, fine = [200]) {
+async function get(url, fine) {
+  return JSON.parse(await getText(url, fine));
+}
+
+async function getText(url, fine = [200]) {
   const answer = await fetch(url);
   const text = await answer.text();
   if (!fine.includes(answer.status)) throw new Problem(`${url} answered ${answer.status}: ${text}`);
-  return JSON.parse(text);
+  return text;
 }
