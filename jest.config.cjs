@@ -28,6 +28,7 @@ module.exports = {
       },
     ],
   },
+  setupFiles: ['<rootDir>/tools/launcher/seed-properties.cjs'],
   testSequencer: '<rootDir>/tools/launcher/longest-first.cjs',
   coverageProvider: 'v8',
   coverageDirectory: '<rootDir>/coverage',

@@ -10,7 +10,7 @@ const PLACES: readonly { readonly what: RegExp; readonly where: RegExp }[] = [
   { what: /^pg$/, where: /^(libs\/[^/]+\/sql$|tools\/)/ },
   { what: /^better-sqlite3$/, where: /^(libs\/[^/]+\/(sql|embedded)$|tools\/)/ },
   { what: /^classic-level$|^lmdb$/, where: /^(libs\/dedupe\/embedded$|tools\/)/ },
-  { what: /^(pino|prom-client)/, where: /^libs\/service-kit$/ },
+  { what: /^(pino|prom-client|jose|@opentelemetry\/)/, where: /^libs\/service-kit$/ },
   { what: /^zod$/, where: /^(apps\/|libs\/service-kit$)/ },
   { what: /./, where: /^tools\// },
 ];
@@ -36,6 +36,8 @@ export function importRules(files: readonly SourceFile[]): Violation[] {
         if (place !== undefined && !place.where.test(owner))
           found.push(at(file, one.position, `${one.from} may not be imported in ${owner}`));
         if (/(^@tidemark\/.*|^\..*)\/testing(\.ts|\/|$)/.test(one.from) && !owner.startsWith('tools/'))
+          found.push(at(file, one.position, `${one.from} is for tests`));
+        if (one.from.startsWith('@tidemark/tools-') && !owner.startsWith('tools/'))
           found.push(at(file, one.position, `${one.from} is for tests`));
         if (owner === 'libs/kernel' && !one.from.startsWith('.'))
           found.push(at(file, one.position, 'kernel imports nothing'));

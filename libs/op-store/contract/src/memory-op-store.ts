@@ -1,6 +1,15 @@
 import { compareUtf8, Fault, PULL_PAGE_BYTES_MAX } from '@tidemark/libs-kernel';
 import { type Op, opTextBytes } from '@tidemark/libs-wire';
-import type { AppendOutcome, ChangePage, OpStore, ReadPage, SequencedOp, StreamHead } from './op-store.ts';
+import type {
+  AppendOutcome,
+  AppendWatch,
+  ChangePage,
+  OpStore,
+  ReadPage,
+  SequencedOp,
+  StreamHead,
+  StreamState,
+} from './op-store.ts';
 
 interface MemoryStream {
   /** In seq order. */
@@ -13,6 +22,9 @@ export class MemoryOpLog {
   readonly streams = new Map<string, MemoryStream>();
   /** The stream of every op in the order of storing; a position counts its entries. */
   readonly journal: string[] = [];
+  /** Heads of erased streams. */
+  readonly erased = new Map<string, bigint>();
+  readonly watchers = new Set<(stream: string) => void>();
 }
 
 /** The op store's behaviour without a disk. Each instance is one handle; handles on one log see the same ops. */
@@ -22,6 +34,10 @@ export class MemoryOpStore implements OpStore {
 
   constructor(log = new MemoryOpLog()) {
     this.log = log;
+  }
+
+  refusal(_op: Op): Fault | null {
+    return null;
   }
 
   async append(stream: string, ops: readonly Op[]): Promise<readonly AppendOutcome[]> {
@@ -55,6 +71,20 @@ export class MemoryOpStore implements OpStore {
     return this.headOf(stream);
   }
 
+  async describe(stream: string): Promise<StreamState> {
+    this.#assertOpen();
+    const head = this.headOf(stream);
+    return { head, burned: head - BigInt(this.log.streams.get(stream)?.ops.length ?? 0) };
+  }
+
+  async erase(stream: string): Promise<bigint> {
+    this.#assertOpen();
+    const erased = this.log.streams.get(stream)?.ops.length ?? 0;
+    if (erased > 0) this.log.erased.set(stream, this.headOf(stream));
+    this.log.streams.delete(stream);
+    return BigInt(erased);
+  }
+
   async streams(after: string | null, limit: number): Promise<readonly StreamHead[]> {
     this.#assertOpen();
     return [...this.log.streams.keys()]
@@ -84,6 +114,13 @@ export class MemoryOpStore implements OpStore {
     };
   }
 
+  async watch(onAppend: (stream: string) => void): Promise<AppendWatch | null> {
+    this.#assertOpen();
+    const watcher = (stream: string): void => onAppend(stream);
+    this.log.watchers.add(watcher);
+    return { close: async () => void this.log.watchers.delete(watcher) };
+  }
+
   async ping(): Promise<void> {
     this.#assertOpen();
   }
@@ -102,7 +139,7 @@ export class MemoryOpStore implements OpStore {
   }
 
   protected headOf(stream: string): bigint {
-    return this.log.streams.get(stream)?.ops.at(-1)?.seq ?? 0n;
+    return this.log.streams.get(stream)?.ops.at(-1)?.seq ?? this.log.erased.get(stream) ?? 0n;
   }
 
   protected seqOf(stream: string, opId: string): bigint | undefined {
@@ -115,6 +152,7 @@ export class MemoryOpStore implements OpStore {
     held.ops.splice(firstAbove(held.ops, seq), 0, { seq, op });
     held.seqs.set(op.opId, seq);
     this.log.journal.push(stream);
+    for (const watcher of this.log.watchers) queueMicrotask(() => watcher(stream));
   }
 
   #assertOpen(): void {

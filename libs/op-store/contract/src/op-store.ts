@@ -1,3 +1,4 @@
+import type { Fault } from '@tidemark/libs-kernel';
 import type { Op } from '@tidemark/libs-wire';
 
 /** An op at its place. Seqs are dense from 1 on streams written only by Tidemark (RLY-4). */
@@ -18,8 +19,15 @@ export interface ReadPage {
 
 export interface StreamHead {
   readonly stream: string;
-  /** Highest seq that a read can return; 0 for an unknown stream. */
+  /** Highest seq ever given; 0 for an unknown stream. */
   readonly head: bigint;
+}
+
+export interface StreamState {
+  /** Highest seq ever given; 0 for an unknown stream. */
+  readonly head: bigint;
+  /** Seqs up to the head that hold no op and never will: erased, or left out by a writer of another make. */
+  readonly burned: bigint;
 }
 
 export interface ChangePage {
@@ -27,6 +35,11 @@ export interface ChangePage {
   readonly changed: readonly StreamHead[];
   /** Where the next call goes on. Equal to the given position when nothing changed. */
   readonly position: string;
+}
+
+/** Listening for appends; ended by close. */
+export interface AppendWatch {
+  close(): Promise<void>;
 }
 
 /**
@@ -37,9 +50,16 @@ export interface ChangePage {
  */
 export interface OpStore {
   /**
+   * Why this store can never take the op (its size, a character that it cannot hold), known before anything is sent; null when it can.
+   * Pure. Faults: `too_large`, `invalid`, naming the op (RLY-12).
+   */
+  refusal(op: Op): Fault | null;
+
+  /**
    * Stores the ops in order at the end of the stream and returns one outcome per op, in order. Idempotent by op id within the stream,
    * also inside one call. Durable when it resolves (RLY-6). Ops before a failing op may stay stored; a repeat of the whole call
-   * finds them. Safe with any number of processes on one database (RLY-18).
+   * finds them. An op that {@link refusal} names must not be given. Calls that wait together may share a transaction; each stands or
+   * fails alone. Safe with any number of processes on one database (RLY-18).
    */
   append(stream: string, ops: readonly Op[]): Promise<readonly AppendOutcome[]>;
 
@@ -52,6 +72,15 @@ export interface OpStore {
 
   head(stream: string): Promise<bigint>;
 
+  /** For an operator: may take time proportional to the stream. */
+  describe(stream: string): Promise<StreamState>;
+
+  /**
+   * For an operator: removes every op of the stream and answers how many there were. The head stays: later ops take the seqs after it, so
+   * a reader's cursor never meets other content (RLY-3). The removed op ids are forgotten: a re-push of one stores it anew. Durable.
+   */
+  erase(stream: string): Promise<bigint>;
+
   /** Streams that hold an op, with their heads, in UTF-8 order of their ids, from the first id above `after` (null: from the start). */
   streams(after: string | null, limit: number): Promise<readonly StreamHead[]>;
 
@@ -63,6 +92,12 @@ export interface OpStore {
    * position. A hint to look at a stream, never an order across streams; positions are not kept across restarts.
    */
   changes(position: string, limit: number): Promise<ChangePage>;
+
+  /**
+   * Calls `onAppend` with the stream of appends by any process, soon after they commit. A hint: one may be missing or repeated, so a
+   * reader that needs certainty reads. null: this store cannot tell; poll `changes`.
+   */
+  watch(onAppend: (stream: string) => void): Promise<AppendWatch | null>;
 
   /** Resolves when the store answers; for readiness. */
   ping(): Promise<void>;

@@ -4,7 +4,7 @@ import { Table, type TableColumnOptions } from 'typeorm';
 export type Int64Type = 'integer' | 'bigint';
 
 /**
- * The tables, the same on every SQL database and the same that other relays of this protocol use. No further index and no CHECK: what an
+ * The tables, the same on every SQL database and, but for the last, the same that other relays of this protocol use. No further index and no CHECK: what an
  * op holds is opaque here.
  */
 export function opStoreTables(int64: Int64Type): readonly Table[] {
@@ -46,6 +46,11 @@ export function opStoreTables(int64: Int64Type): readonly Table[] {
         integer('interval_secs'),
       ],
       indices: [{ name: 'machine_presence_recency', columnNames: ['stream_id', 'last_seen'] }],
+    }),
+    // Of our own: where the seqs of an erased stream go on.
+    new Table({
+      name: 'stream_erasures',
+      columns: [key('stream_id', 'text'), integer('head'), integer('erased_at')],
     }),
   ];
 }

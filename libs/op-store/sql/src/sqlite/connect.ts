@@ -31,7 +31,7 @@ export interface SqliteStores {
 export async function connectSqlite(options: SqliteOptions): Promise<SqliteStores> {
   const connection = await SqliteConnection.open({ busyTimeoutMs: 5000, ...options });
   return {
-    opStore: sqliteOpStore(connection),
+    opStore: sqliteOpStore(connection, options.clock),
     prefixRegistry: sqlitePrefixRegistry(connection),
     presenceBoard: sqlitePresenceBoard(connection),
     close: () => connection.close(),

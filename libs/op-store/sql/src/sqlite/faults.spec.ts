@@ -68,7 +68,7 @@ describe('what has run out', () => {
   it('R13, OPS-6: a full disk refuses an append for certain; with room again the stream goes on where it was', async () => {
     const { file, time } = scratch;
     const connection = await SqliteConnection.open({ file, clock: time, sleeper: time, busyTimeoutMs: 0 });
-    const opStore = sqliteOpStore(connection);
+    const opStore = sqliteOpStore(connection, time);
     await opStore.append('s', someOps(2));
     connection.handle.pragma('max_page_count = 1');
     const large = anOp({ opId: 'large', value: 'v'.repeat(100_000) });

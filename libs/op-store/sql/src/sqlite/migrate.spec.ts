@@ -79,6 +79,7 @@ describe('opening a file', () => {
       'machine_presence stream_id,machine_id',
       'prefix_claims stream_id,prefix',
       'prefix_claims stream_id,replica_uuid',
+      'stream_erasures stream_id',
       'stream_ops stream_id,op_id',
       'stream_ops stream_id,seq',
     ]);
@@ -109,11 +110,11 @@ describe('opening a file', () => {
 
   it('OPS-5: a file of a newer format is refused in one line that names it, and left as it is', async () => {
     await (await scratch.open()).close();
-    inFile((file) => file.pragma('user_version = 2'));
+    inFile((file) => file.pragma('user_version = 3'));
     const before = readFileSync(scratch.file);
     await expect(scratch.open()).rejects.toMatchObject({
       code: 'misconfigured',
-      message: `${scratch.file} has format 2, and this build reads up to 1: start a newer build`,
+      message: `${scratch.file} has format 3, and this build reads up to 2: start a newer build`,
     });
     expect(readFileSync(scratch.file).equals(before)).toBe(true);
   });

@@ -5,7 +5,7 @@ import type { Handle } from './open-file.ts';
 import { prepareTransaction } from './transaction.ts';
 
 /** Format of the file, in its user_version. 0 is an empty file, an older one, or one that another relay of this protocol made. */
-const FORMAT = 1;
+const FORMAT = 2;
 
 /** "TMOP": tells an op log from other SQLite files once it has a format. */
 const APPLICATION_ID = 0x544d4f50;

@@ -45,7 +45,7 @@ it('RLY-3, RLY-4, RLY-5: every sequence of calls is answered as the memory model
   const connection = await SqliteConnection.open({ file, clock: time, sleeper: time, busyTimeoutMs: 0 });
   // What is compared here does not depend on syncs, and they would take most of the time.
   connection.handle.pragma('synchronous = OFF');
-  const [ours, model] = [sqliteOpStore(connection), new MemoryOpStore()];
+  const [ours, model] = [sqliteOpStore(connection, time), new MemoryOpStore()];
   let run = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(call, { minLength: 1, maxLength: 30 }), async (calls) => {

@@ -1,6 +1,16 @@
 import type { StreamHead } from '@tidemark/libs-op-store-contract';
 import type { Handle } from './open-file.ts';
 
+const HEAD = `
+  SELECT max(coalesce((SELECT max(seq) FROM stream_ops WHERE stream_id = ?), 0),
+             coalesce((SELECT head FROM stream_erasures WHERE stream_id = ?), 0))`;
+
+/** Highest seq ever given: an erased stream keeps its head. */
+export function prepareHead(handle: Handle): (stream: string) => bigint {
+  const head = handle.prepare<[string, string], bigint>(HEAD).pluck().safeIntegers();
+  return (stream) => head.get(stream, stream) as bigint;
+}
+
 export interface Streams {
   head(stream: string): bigint;
   list(after: string | null, limit: number): StreamHead[];
@@ -11,15 +21,13 @@ export interface Streams {
  * they hold. Text compares by its bytes (collation BINARY).
  */
 export function prepareStreams(handle: Handle): Streams {
-  const head = handle.prepare<[string], bigint | null>('SELECT max(seq) FROM stream_ops WHERE stream_id = ?');
+  const headOf = prepareHead(handle);
   const first = handle.prepare<[], string | null>('SELECT min(stream_id) FROM stream_ops');
   const following = handle.prepare<[string], string | null>(
     'SELECT min(stream_id) FROM stream_ops WHERE stream_id > ?',
   );
-  head.pluck().safeIntegers();
   first.pluck();
   following.pluck();
-  const headOf = (stream: string): bigint => head.get(stream) ?? 0n;
   return {
     head: headOf,
     list(after, limit) {
