@@ -23,7 +23,8 @@ export default tseslint.config(
             may('type:contract', 'type:kernel', 'type:wire'),
             may('type:flow', 'type:kernel', 'type:wire', 'type:contract'),
             // Tests of adapters start real servers; tools/tidy keeps that to spec files.
-            may('type:adapter', 'type:kernel', 'type:wire', 'type:contract', 'servers'),
+            may('type:adapter', 'type:kernel', 'type:wire', 'type:contract', 'type:servers'),
+            may('type:servers'),
             may('type:kit', 'type:kernel'),
             may(
               'type:app',
@@ -44,6 +45,7 @@ export default tseslint.config(
               'type:adapter',
               'type:kit',
               'type:client',
+              'type:servers',
               'type:tool',
             ),
           ],

@@ -3,6 +3,7 @@ import type { SourceFile, Violation } from './tree.ts';
 /** Which tag a folder must carry; the first that fits decides. */
 const TAGS: readonly (readonly [RegExp, string])[] = [
   [/^apps\/[^/]+$/, 'app'],
+  [/^tools\/services$/, 'servers'],
   [/^tools\/[^/]+$/, 'tool'],
   [/^libs\/kernel$/, 'kernel'],
   [/^libs\/wire$/, 'wire'],
