@@ -1,11 +1,13 @@
 import type { ConformanceCase } from '@tidemark/libs-kernel/testing';
 import { appendCases } from './conformance/append.ts';
+import { erasingCases } from './conformance/erasing.ts';
 import { fidelityCases } from './conformance/fidelity.ts';
 import type { OpStoreHarness } from './conformance/harness.ts';
 import { listingCases } from './conformance/listing.ts';
 import { readCases } from './conformance/read.ts';
 import { sharingCases } from './conformance/sharing.ts';
 import { appendMutants } from './mutants/append.ts';
+import { erasingMutants } from './mutants/erasing.ts';
 import type { OpStoreMutants } from './mutants/op-store.ts';
 import { readMutants } from './mutants/read.ts';
 import { sharingMutants } from './mutants/sharing.ts';
@@ -29,7 +31,13 @@ export const opStoreConformance: readonly ConformanceCase<OpStoreHarness>[] = [
   ...fidelityCases,
   ...sharingCases,
   ...listingCases,
+  ...erasingCases,
 ];
 
 /** Broken models: each fails exactly the cases that name it. */
-export const opStoreMutants: OpStoreMutants = { ...appendMutants, ...readMutants, ...sharingMutants };
+export const opStoreMutants: OpStoreMutants = {
+  ...appendMutants,
+  ...readMutants,
+  ...sharingMutants,
+  ...erasingMutants,
+};
