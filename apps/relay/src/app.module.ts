@@ -1,6 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import type { Intake, MachinesService, PullService, PushService } from '@tidemark/libs-relay';
 import type { OpStore, PrefixRegistry } from '@tidemark/libs-op-store-contract';
+import type { Logger } from '@tidemark/libs-service-kit';
 import { IntakeController } from './intake.controller.ts';
 import { MachinesController } from './machines.controller.ts';
 import { PullController } from './pull.controller.ts';
@@ -18,6 +19,7 @@ export interface RelayServices {
   /** null: this replica takes no events from the broker. */
   readonly intake: Intake | null;
   readonly stopping: AbortSignal;
+  readonly log: Pick<Logger, 'warn'>;
 }
 
 @Module({})
@@ -40,6 +42,7 @@ export class AppModule {
         { provide: token.REGISTRY, useValue: services.registry },
         { provide: token.MACHINES, useValue: services.machines },
         { provide: token.INTAKE, useValue: services.intake },
+        { provide: token.LOG, useValue: services.log },
         { provide: token.STOPPING, useValue: services.stopping },
       ],
     };

@@ -9,7 +9,7 @@ import {
   MemoryPresenceBoard,
   anOp,
 } from '@tidemark/libs-op-store-contract/testing';
-import { MachinesService, PullService, PushService } from '@tidemark/libs-relay';
+import { MachinesService, PullService, PushService, StreamWriter } from '@tidemark/libs-relay';
 import { Metrics, createHttp, createLog } from '@tidemark/libs-service-kit';
 import { encodePush } from '@tidemark/libs-wire';
 import { AppModule } from './app.module.ts';
@@ -18,6 +18,7 @@ import { relay } from './relay.ts';
 let time: ManualTime;
 let opStore: OpStore;
 let app: NestFastifyApplication;
+let warnings: object[];
 
 beforeEach(() => start(new MemoryOpStore()));
 afterEach(() => app.close());
@@ -25,14 +26,19 @@ afterEach(() => app.close());
 async function start(store: OpStore): Promise<void> {
   time = new ManualTime(1_790_000_000_000);
   opStore = store;
+  warnings = [];
+  const bounds = { deadlineMs: 20_000, pushesMax: 100, bytesMax: 100 * PUSH_BODY_BYTES_MAX };
+  const quiet = { round: () => {}, queued: () => {}, late: () => {} };
+  const writer = new StreamWriter({ opStore, clock: time, sleeper: time, metrics: quiet, ...bounds });
   const module = AppModule.create({
     opStore,
-    push: new PushService(opStore),
+    push: new PushService(opStore, writer),
     pull: new PullService(opStore),
     registry: new MemoryPrefixRegistry(),
     machines: new MachinesService(new MemoryPresenceBoard(), time),
     intake: null,
     stopping: new AbortController().signal,
+    log: { warn: (fields: object) => void warnings.push(fields) },
   });
   const parts = {
     log: createLog('relay', 'silent'),
@@ -217,13 +223,36 @@ test('RLY-15: an announcement outside its bounds is 400 in words for a person, a
   );
 });
 
-test('operators see the streams with their heads, page by page', async () => {
+test('RLY-19: operators see the streams with their heads, page by page', async () => {
   await push('b', { opId: '1' });
   await push('a', { opId: '1' }, { opId: '2' });
   const list = async (query: string) => (await request(`/v1/streams${query}`)).text();
   expect(await list('?limit=1')).toBe('{"streams":[{"stream":"a","head":2}],"next":"a"}');
   expect(await list('?limit=2&after=a')).toBe('{"streams":[{"stream":"b","head":1}],"next":null}');
-  expect(await (await request('/v1/streams/a')).text()).toBe('{"stream":"a","head":2}');
+  expect(await (await request('/v1/streams/a')).text()).toBe('{"stream":"a","head":2,"burned":0}');
+});
+
+test('RLY-19, RLY-3: an operator erases a stream, on record; its cursors stay right and it goes on above its head', async () => {
+  await push('a%2Fb', { opId: '1' }, { opId: '2' });
+  const erased = await request('/v1/streams/a%2Fb', { method: 'DELETE' });
+  expect([erased.status, await erased.text()]).toEqual([200, '{"stream":"a/b","erased":2,"head":2}']);
+  expect(warnings).toMatchObject([{ stream: 'a/b', erased: '2', head: '2' }]);
+  expect(await pull('a%2Fb')).toBe('{"ops":[],"next":0}');
+  expect(await (await request('/v1/streams/a%2Fb')).text()).toBe('{"stream":"a/b","head":2,"burned":2}');
+  expect((await push('a%2Fb', { opId: '3' })).headers.get('tidemark-seq')).toBe('3');
+  expect(idsIn(await pull('a%2Fb', '?since=2'))).toEqual(['3']);
+});
+
+test('RLY-12: an op that the store can never take is refused by name; what came before it in the push stays', async () => {
+  await app.close();
+  const refusing = new MemoryOpStore();
+  refusing.refusal = ({ opId }) => (opId === 'big' ? new Fault('too_large', 'op "big" is too large') : null);
+  await start(refusing);
+  const refused = await push('s', { opId: 'a' }, { opId: 'big' }, { opId: 'b' });
+  expect([refused.status, await refused.text()]).toEqual([413, 'op "big" is too large']);
+  expect(refused.headers.get('tidemark-outcome')).toBe('partly');
+  expect(idsIn(await pull('s'))).toEqual(['a']);
+  expect((await push('s', { opId: 'big' })).headers.get('tidemark-outcome')).toBe('not-done');
 });
 
 test('RLY-1, OPS-6: a store fault is a bare 500, a busy store 503 with Retry-After', async () => {

@@ -1,18 +1,23 @@
-import { Controller, Get, Inject, Param, Query, Res } from '@nestjs/common';
-import type { FastifyReply } from 'fastify';
+import { Controller, Delete, Get, Inject, Param, Query, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { OpStore } from '@tidemark/libs-op-store-contract';
-import { json, once, send } from '@tidemark/libs-service-kit';
+import { type Logger, json, once, send } from '@tidemark/libs-service-kit';
 import { parseLimit } from '@tidemark/libs-wire';
 
-import { OP_STORE } from './tokens.ts';
+import { LOG, OP_STORE } from './tokens.ts';
 
-/** Which streams there are, for operators: `{"streams":[{"stream","head"}],"next":<last id, null on the last page>}`. */
+/**
+ * For operators: which streams there are (`{"streams":[{"stream","head"}],"next":<last id, null on the last page>}`), what is known of
+ * one, and erasing one, which leaves a line in the log (RLY-19).
+ */
 @Controller('v1/streams')
 export class StreamsController {
   readonly #opStore: OpStore;
+  readonly #log: Pick<Logger, 'warn'>;
 
-  constructor(@Inject(OP_STORE) opStore: OpStore) {
+  constructor(@Inject(OP_STORE) opStore: OpStore, @Inject(LOG) log: Pick<Logger, 'warn'>) {
     this.#opStore = opStore;
+    this.#log = log;
   }
 
   @Get()
@@ -24,9 +29,19 @@ export class StreamsController {
     return send(reply, json(`{"streams":[${rows.join(',')}],"next":${JSON.stringify(next)}}`));
   }
 
+  /** `{"stream","head","burned"}`; takes time proportional to the stream. */
   @Get(':stream')
-  async head(@Param('stream') stream: string, @Res() reply: FastifyReply) {
+  async describe(@Param('stream') stream: string, @Res() reply: FastifyReply) {
+    const { head, burned } = await this.#opStore.describe(stream);
+    return send(reply, json(`{"stream":${JSON.stringify(stream)},"head":${head},"burned":${burned}}`));
+  }
+
+  /** `{"stream","erased":<ops removed>,"head"}`. The head stays, and later ops go after it. */
+  @Delete(':stream')
+  async erase(@Param('stream') stream: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply) {
+    const erased = await this.#opStore.erase(stream);
     const head = await this.#opStore.head(stream);
-    return send(reply, json(`{"stream":${JSON.stringify(stream)},"head":${head}}`));
+    this.#log.warn({ request_id: request.id, stream, erased: String(erased), head: String(head) }, 'stream erased');
+    return send(reply, json(`{"stream":${JSON.stringify(stream)},"erased":${erased},"head":${head}}`));
   }
 }

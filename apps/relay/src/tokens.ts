@@ -5,3 +5,4 @@ export const REGISTRY = Symbol('PrefixRegistry');
 export const MACHINES = Symbol('MachinesService');
 export const INTAKE = Symbol('Intake');
 export const STOPPING = Symbol('stopping');
+export const LOG = Symbol('Logger');

@@ -1,6 +1,6 @@
 import type { Broker } from '@tidemark/libs-broker-contract';
 import type { OpStore } from '@tidemark/libs-op-store-contract';
-import { Intake, MachinesService, PullService, PushService } from '@tidemark/libs-relay';
+import { Intake, MachinesService, PullService, PushService, StreamWriter } from '@tidemark/libs-relay';
 import type { OpenService, ServiceParts } from '@tidemark/libs-service-kit';
 import { AppModule } from './app.module.ts';
 import { type RelaySettings, queueFolder, sqliteFile } from './config.ts';
@@ -14,12 +14,13 @@ export async function openRelay(settings: RelaySettings, parts: ServiceParts): P
   const intake = broker === null ? null : openIntake(broker, store.opStore, parts);
   const module = AppModule.create({
     opStore: store.opStore,
-    push: new PushService(store.opStore),
+    push: new PushService(store.opStore, openWriter(store.opStore, settings, parts)),
     pull: new PullService(store.opStore),
     registry: store.prefixRegistry,
     machines: new MachinesService(store.presenceBoard, clock),
     intake,
     stopping,
+    log: parts.log,
   });
   return {
     module,
@@ -33,6 +34,38 @@ export async function openRelay(settings: RelaySettings, parts: ServiceParts): P
       await store.close();
     },
   };
+}
+
+function openWriter(
+  opStore: OpStore,
+  settings: RelaySettings,
+  { clock, sleeper, metrics }: ServiceParts,
+): StreamWriter {
+  const rounds = metrics.histogram(
+    'tidemark_push_round_pushes',
+    'Pushes that one append of a stream carried.',
+    [1, 2, 4, 8, 16, 32, 64, 128, 256],
+    [],
+  );
+  const waiting = metrics.gauge('tidemark_push_queue_pushes', 'Pushes that wait or are being written.');
+  const bytes = metrics.gauge('tidemark_push_queue_bytes', 'Bytes of the pushes that wait or are being written.');
+  const late = metrics.counter('tidemark_push_late_total', 'Pushes answered at their deadline while being written.');
+  return new StreamWriter({
+    opStore,
+    clock,
+    sleeper,
+    deadlineMs: settings.RELAY_PUSH_DEADLINE_SECS,
+    pushesMax: settings.RELAY_QUEUE_PUSHES,
+    bytesMax: settings.RELAY_QUEUE_BYTES,
+    metrics: {
+      round: (pushes) => rounds.observe(pushes),
+      queued: (pushes, held) => {
+        waiting.set(pushes);
+        bytes.set(held);
+      },
+      late: () => late.inc(),
+    },
+  });
 }
 
 async function openBroker(settings: RelaySettings, { clock, sleeper, random }: ServiceParts): Promise<Broker> {
