@@ -1,4 +1,5 @@
 import { type ServiceDefinition, faultAnswer } from '@tidemark/libs-service-kit';
+import { foldAccess } from './access.ts';
 import { foldSettings } from './config.ts';
 import { openFoldWorker } from './wiring.ts';
 
@@ -9,5 +10,6 @@ export const foldWorker: ServiceDefinition<typeof foldSettings> = {
   settings: foldSettings,
   addressSetting: 'FOLD_ADDR',
   http: { bodyBytesMax: 64 * 1024, faultAnswer },
+  access: foldAccess,
   open: openFoldWorker,
 };

@@ -1,5 +1,6 @@
 import { INGEST_BODY_BYTES_MAX } from '@tidemark/libs-kernel';
 import { type ServiceDefinition, faultAnswer } from '@tidemark/libs-service-kit';
+import { ingestAccess } from './access.ts';
 import { ingestSettings } from './config.ts';
 import { openIngest } from './wiring.ts';
 
@@ -15,5 +16,6 @@ export const ingest: ServiceDefinition<typeof ingestSettings> = {
     headers: { vary: 'X-Tenant-ID' },
     faultAnswer,
   },
+  access: ingestAccess,
   open: openIngest,
 };

@@ -1,6 +1,7 @@
 import { PUSH_BODY_BYTES_MAX, type Fault } from '@tidemark/libs-kernel';
 import { type Answer, type ServiceDefinition, faultAnswer } from '@tidemark/libs-service-kit';
 import type { FastifyRequest } from 'fastify';
+import { relayAccess } from './access.ts';
 import { relaySettings } from './config.ts';
 import { openRelay } from './wiring.ts';
 
@@ -11,6 +12,7 @@ export const relay: ServiceDefinition<typeof relaySettings> = {
   settings: relaySettings,
   addressSetting: 'RELAY_ADDR',
   http: { bodyBytesMax: PUSH_BODY_BYTES_MAX, admit: admitJson, faultAnswer: relayFault },
+  access: relayAccess,
   open: openRelay,
 };
 

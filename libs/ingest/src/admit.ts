@@ -44,7 +44,7 @@ export function admit(head: RequestHead, tables: Tables): Admitted | Refusal {
 }
 
 /** Absent or empty is the default tenant. Nothing else falls to it: a repeated or malformed header is refused. */
-function readTenant(header: RequestHead['tenant']): string | Refusal {
+export function readTenant(header: RequestHead['tenant']): string | Refusal {
   const values = header === undefined ? [] : [header].flat();
   if (values.length > 1) return refusal(400, 'invalid X-Tenant-ID: sent more than once');
   const tenant = values[0] ?? '';

@@ -7,8 +7,10 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Clock, Fault, asFault } from '@tidemark/libs-kernel';
 import { type Answer, faultAnswer, send } from './answer.ts';
+import { type Gate, type Pass, openGate } from './gate.ts';
 import { type Logger, NestLog } from './log.ts';
 import type { Metrics } from './metrics.ts';
+import { logFieldsOf } from './request-context.ts';
 
 export interface HttpOptions {
   /** Larger bodies are answered 413 while they arrive; inclusive. */
@@ -27,6 +29,8 @@ interface HttpParts {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly clock: Clock;
+  /** Default: everybody may do everything. */
+  readonly gate?: Gate;
 }
 
 const REQUEST_ID = /^[\w.:-]{1,128}$/;
@@ -60,7 +64,7 @@ export async function createHttp(
   const wordFault = options.faultAnswer ?? ((fault: Fault) => faultAnswer(fault));
   const fastify = adapter.getInstance() as unknown as FastifyInstance;
   readBodiesAsBytes(fastify);
-  observe(fastify, options, parts);
+  observe(fastify, options, parts, openGate(fastify, parts.gate ?? {}, wordFault));
   answerUnknownRoutes(fastify, wordFault);
   const application = await NestFactory.create<NestFastifyApplication>(module, adapter, {
     logger: new NestLog(parts.log),
@@ -73,7 +77,7 @@ export async function createHttp(
       const request = http.getRequest<FastifyRequest>();
       const fault = httpFault(thrown, options.bodyBytesMax);
       if (fault.code === 'internal' || fault.code === 'corrupt' || fault.code === 'misconfigured') {
-        parts.log.error({ request_id: request.id, err: fault.cause ?? fault }, 'request failed');
+        parts.log.error({ ...logFieldsOf(request), err: fault.cause ?? fault }, 'request failed');
       }
       return send(http.getResponse<FastifyReply>(), wordFault(fault, request));
     },
@@ -131,7 +135,12 @@ export function bodyOf(request: FastifyRequest): Uint8Array {
   return request.body instanceof Uint8Array ? request.body : new Uint8Array(0);
 }
 
-function observe(fastify: FastifyInstance, options: HttpOptions, { metrics, clock, log, stopping }: HttpParts): void {
+function observe(
+  fastify: FastifyInstance,
+  options: HttpOptions,
+  { metrics, clock, log, stopping }: HttpParts,
+  pass: Pass,
+): void {
   const duration = metrics.histogram(
     'tidemark_http_request_seconds',
     'Time from the request head to the end of the answer.',
@@ -144,6 +153,8 @@ function observe(fastify: FastifyInstance, options: HttpOptions, { metrics, cloc
     reply.header('x-request-id', request.id);
     reply.header('x-content-type-options', 'nosniff');
     for (const [name, value] of Object.entries(options.headers ?? {})) reply.header(name, value);
+    const stopped = await pass(request, reply);
+    if (stopped !== undefined) return send(reply, stopped);
     if (request.is404) return;
     refuseEncoded(request, reply);
     const refusal = options.admit?.(request);
@@ -161,7 +172,7 @@ function observe(fastify: FastifyInstance, options: HttpOptions, { metrics, cloc
     const ms = clock.monotonic() - (started.get(request) ?? clock.monotonic());
     const route = request.routeOptions.url ?? 'none';
     duration.observe({ method: request.method, route, status: String(reply.statusCode) }, ms / 1000);
-    log.debug({ request_id: request.id, method: request.method, route, status: reply.statusCode, ms }, 'request');
+    log.debug({ ...logFieldsOf(request), method: request.method, route, status: reply.statusCode, ms }, 'request');
   });
 }
 

@@ -1,4 +1,7 @@
 export * from './answer.ts';
+export * from './auth/index.ts';
+export { type CorsOrigins, corsOrigins } from './cors.ts';
+export { type Route, routesOf } from './gate.ts';
 export * from './health.ts';
 export * from './http.ts';
 export * from './log.ts';
@@ -6,4 +9,5 @@ export * from './metrics.ts';
 export * from './query.ts';
 export * from './run-service.ts';
 export * from './settings.ts';
+export * from './shared-settings.ts';
 export * from './system.ts';

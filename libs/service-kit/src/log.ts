@@ -1,10 +1,11 @@
 import type { LoggerService } from '@nestjs/common';
 import { type Logger, type LoggerOptions, pino } from 'pino';
+import { contextFields } from './request-context.ts';
 
 export type { Logger } from 'pino';
 
 /**
- * JSON lines on standard output: time, level, service, message and fields. No event content above debug (SEC-2).
+ * JSON lines on standard output: time, level, service, message and fields; of what is done for a request also `request_id` and `trace_id`. No event content above debug (SEC-2).
  * Written through process.stdout: pino's own destination tries for ever to flush at exit when the reader of the pipe is gone, so the
  * process would never end. Without a reader the lines are dropped.
  */
@@ -14,6 +15,7 @@ export function createLog(service: string, level: string): Logger {
     level,
     base: { service },
     messageKey: 'message',
+    mixin: () => contextFields(),
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
   };

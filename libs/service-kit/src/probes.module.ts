@@ -5,12 +5,15 @@ import { type Answer, send } from './answer.ts';
 export interface Probes {
   live(): Answer;
   ready(): Promise<Answer>;
-  metrics(): Promise<Answer>;
 }
 
-const PROBES = Symbol('Probes');
+/** Answers the metrics as they are now. */
+export type Exposition = () => Promise<Answer>;
 
-/** `/livez` never touches a backend, `/readyz` does with a bound, `/metrics` is Prometheus text (OPS-1). */
+const PROBES = Symbol('Probes');
+const EXPOSITION = Symbol('Exposition');
+
+/** `/livez` never touches a backend, `/readyz` does with a bound (OPS-1). */
 @Controller()
 export class ProbesController {
   readonly #probes: Probes;
@@ -28,21 +31,35 @@ export class ProbesController {
   async readyz(@Res() reply: FastifyReply) {
     return send(reply, await this.#probes.ready());
   }
+}
+
+/** `/metrics` is Prometheus text (OPS-1). */
+@Controller()
+export class MetricsController {
+  readonly #exposition: Exposition;
+
+  constructor(@Inject(EXPOSITION) exposition: Exposition) {
+    this.#exposition = exposition;
+  }
 
   @Get('metrics')
   async metrics(@Res() reply: FastifyReply) {
-    return send(reply, await this.#probes.metrics());
+    return send(reply, await this.#exposition());
   }
 }
 
 @Module({})
 export class ProbesModule {
-  static around(service: DynamicModule, probes: Probes): DynamicModule {
+  /** `exposition` null: the metrics are served elsewhere. */
+  static around(service: DynamicModule, probes: Probes, exposition: Exposition | null): DynamicModule {
     return {
       module: ProbesModule,
       imports: [service],
-      controllers: [ProbesController],
-      providers: [{ provide: PROBES, useValue: probes }],
+      controllers: exposition === null ? [ProbesController] : [ProbesController, MetricsController],
+      providers: [
+        { provide: PROBES, useValue: probes },
+        { provide: EXPOSITION, useValue: exposition },
+      ],
     };
   }
 }

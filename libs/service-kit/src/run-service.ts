@@ -1,15 +1,20 @@
 import type { DynamicModule } from '@nestjs/common';
-import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type Clock, type Random, type Sleeper, asFault } from '@tidemark/libs-kernel';
 import { type Answer, json } from './answer.ts';
+import type { Access } from './auth/access.ts';
+import { guardOf } from './auth/guard.ts';
+import { authRule, openAuthenticator, openDoorRule } from './auth/settings.ts';
+import type { CorsOrigins } from './cors.ts';
 import { type HealthCheck, readiness } from './health.ts';
 import { type HttpOptions, closeHttp, createHttp } from './http.ts';
 import { Lifecycle } from './lifecycle.ts';
 import { type Logger, createLog } from './log.ts';
 import { Metrics } from './metrics.ts';
+import { listenForMetrics } from './metrics-listener.ts';
 import { ProbesModule } from './probes.module.ts';
-import { type Address, type Settings, SettingsProblem, type SettingsShape, type sharedSettings } from './settings.ts';
-import { describeSettings, isLoopback, parseSettings } from './settings.ts';
+import { type Address, type Settings, SettingsProblem, type SettingsShape } from './settings.ts';
+import { describeSettings, parseSettings } from './settings.ts';
+import type { sharedSettings } from './shared-settings.ts';
 import { systemClock, systemRandom, systemSleeper } from './system.ts';
 
 /** What a service gets from the real world. */
@@ -29,6 +34,8 @@ export interface OpenService {
   readonly checks: Readonly<Record<string, HealthCheck>>;
   /** Looks at a request before its body is read: an answer refuses it. */
   readonly admit?: HttpOptions['admit'];
+  /** Origins whose pages may use the service from a browser; default: none. */
+  readonly cors?: CorsOrigins | undefined;
   /** Loops beside HTTP; each ends soon after `stopping` aborts. One that ends or fails earlier ends the process. */
   readonly background?: readonly ((signal: AbortSignal) => Promise<void>)[];
   /** Closes the stores; called after HTTP and the loops have ended. */
@@ -45,6 +52,8 @@ export interface ServiceDefinition<S extends SettingsShape & typeof sharedSettin
   /** The variable that holds the listen address. */
   readonly addressSetting: string & keyof S;
   readonly http: HttpOptions;
+  /** What each of its routes needs. */
+  readonly access: Access;
   open(settings: Settings<S>, parts: ServiceParts): Promise<OpenService>;
 }
 
@@ -59,47 +68,62 @@ export async function runService<S extends SettingsShape & typeof sharedSettings
   try {
     await start(service);
   } catch (error) {
-    for (const line of bootProblems(error, service)) process.stderr.write(`${service.name}: ${line}\n`);
+    for (const line of bootProblems(error)) process.stderr.write(`${service.name}: ${line}\n`);
     process.exit(1);
   }
 }
 
 async function start<S extends SettingsShape & typeof sharedSettings>(service: ServiceDefinition<S>): Promise<void> {
-  const settings = parseSettings(service.settings, service.prefix, process.env);
+  const rules = [authRule, openDoorRule(service.addressSetting, METRICS_ADDRESS)];
+  const settings = parseSettings(service.settings, service.prefix, process.env, rules);
   const address = settings[service.addressSetting] as Address;
   const shared = settings as Settings<typeof sharedSettings>;
-  refuseOpenDoor(service.addressSetting, address, shared.TIDEMARK_AUTH);
   const log = createLog(service.name, shared.TIDEMARK_LOG_LEVEL);
   const lifecycle = new Lifecycle(log, shared.TIDEMARK_DRAIN_SECS * 1000);
   const metrics = new Metrics(service.name);
   const world = { clock: systemClock, random: systemRandom, sleeper: systemSleeper };
   const parts = { ...world, log, metrics, stopping: lifecycle.stopping };
+  const authenticator = await openAuthenticator(shared, parts);
+  const guard = authenticator && guardOf({ authenticator, access: service.access, log, metrics });
+  const apart = shared.TIDEMARK_METRICS_ADDR;
+  const metricsListener =
+    apart && (await listening(METRICS_ADDRESS, () => listenForMetrics(apart, () => exposition(metrics))));
   const open = await service.open(settings, parts);
-  const probes = { live, ready: () => ready(open, lifecycle), metrics: () => exposition(metrics) };
-  const module = ProbesModule.around(open.module, probes);
-  const http = await createHttp(module, { ...service.http, ...(open.admit && { admit: open.admit }) }, parts);
-  await listen(http, address);
+  const probes = { live, ready: () => ready(open, lifecycle) };
+  const module = ProbesModule.around(open.module, probes, apart === undefined ? () => exposition(metrics) : null);
+  const http = await createHttp(
+    module,
+    { ...service.http, ...(open.admit && { admit: open.admit }) },
+    { ...parts, gate: { guard, cors: open.cors ?? null } },
+  );
+  await listening(service.addressSetting, () => http.listen(address.port, address.host));
   const loops = runLoops(open, service.name, lifecycle, log);
+  void authenticator?.watch(systemSleeper, lifecycle.stopping);
   lifecycle.exitOnSignal(async () => {
     await closeHttp(http);
     await loops;
     await open.close();
+    await metricsListener?.close();
   });
-  log.info({ address: await http.getUrl(), pid: process.pid }, 'listening');
+  log.info({ address: await http.getUrl(), metrics: metricsListener?.url, pid: process.pid }, 'listening');
   process.send?.('listening');
 }
 
-/** Without TIDEMARK_AUTH nobody is asked who they are, so only this machine may connect (SEC-1). */
-function refuseOpenDoor(setting: string, address: Address, auth: string | undefined): void {
-  if (auth === undefined && !isLoopback(address.host)) {
-    throw new SettingsProblem([
-      `${setting}: ${address.host} is not a loopback address; set TIDEMARK_AUTH=none to serve other machines without authentication`,
-    ]);
-  }
-}
+const METRICS_ADDRESS = 'TIDEMARK_METRICS_ADDR';
 
-async function listen(http: NestFastifyApplication, address: Address): Promise<void> {
-  await http.listen(address.port, address.host);
+/** What the operating system says against an address, in the name of its setting. */
+async function listening<T>(setting: string, listen: () => Promise<T>): Promise<T> {
+  try {
+    return await listen();
+  } catch (error) {
+    const { code, address = '', port } = error as { code?: string; address?: string; port?: number };
+    const where = `${setting}: ${address}:${port ?? ''}`;
+    if (code === 'EADDRINUSE') throw new SettingsProblem([`${where} is taken by another process`]);
+    if (code === 'EACCES') throw new SettingsProblem([`${where} may not be used by this user`]);
+    if (code === 'EADDRNOTAVAIL') throw new SettingsProblem([`${where} is not an address of this machine`]);
+    if (code === 'ENOTFOUND') throw new SettingsProblem([`${setting}: the host name is unknown`]);
+    throw error;
+  }
 }
 
 function runLoops(open: OpenService, name: string, lifecycle: Lifecycle, log: Logger): Promise<void> {
@@ -131,17 +155,8 @@ async function exposition(metrics: Metrics): Promise<Answer> {
   return { status: 200, body: await metrics.registry.metrics(), contentType: metrics.registry.contentType };
 }
 
-function bootProblems<S extends SettingsShape & typeof sharedSettings>(
-  error: unknown,
-  service: ServiceDefinition<S>,
-): readonly string[] {
+function bootProblems(error: unknown): readonly string[] {
   if (error instanceof SettingsProblem) return error.problems;
-  const { code, address, port } = error as { code?: string; address?: string; port?: number };
-  const where = `${service.addressSetting}: ${address ?? ''}:${port ?? ''}`;
-  if (code === 'EADDRINUSE') return [`${where} is taken by another process`];
-  if (code === 'EACCES' && port !== undefined) return [`${where} may not be used by this user`];
-  if (code === 'EADDRNOTAVAIL') return [`${where} is not an address of this machine`];
-  if (code === 'ENOTFOUND') return [`${service.addressSetting}: the host name is unknown`];
   return [`cannot start: ${asFault(error).message.replaceAll('\n', ' ')}`];
 }
 

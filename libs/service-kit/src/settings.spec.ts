@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { SettingsProblem, address, describeSettings, parseSettings, seconds, sharedSettings } from './settings.ts';
+import { SettingsProblem, address, describeSettings, parseSettings, seconds } from './settings.ts';
+import { sharedSettings } from './shared-settings.ts';
 
 const shape = {
   ...sharedSettings,

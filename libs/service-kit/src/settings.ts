@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 
 /**
@@ -18,25 +19,20 @@ export class SettingsProblem extends Error {
   }
 }
 
-export const sharedSettings = {
-  TIDEMARK_DATA: z.string().min(1).default('./data').describe('folder of every embedded store'),
-  TIDEMARK_BROKER: z.enum(['embedded']).default('embedded').describe('the broker: embedded'),
-  TIDEMARK_AUTH: z
-    .enum(['none'])
-    .optional()
-    .describe('unset: the service binds loopback only; none: anyone who can reach it may use it'),
-  TIDEMARK_LOG_LEVEL: z
-    .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
-    .default('info')
-    .describe('least severe log line that is written'),
-  TIDEMARK_DRAIN_SECS: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .max(3600)
-    .default(20)
-    .describe('seconds that open requests get at shutdown'),
-} satisfies SettingsShape;
+/** Settings whose values are never shown, and which may come from a file. */
+const secrets = new WeakSet<z.ZodType>();
+
+/**
+ * A setting that is a secret, such as a URL with a password: `NAME_FILE` may name a file that holds it instead, and no problem,
+ * help text or log quotes it. The outermost wrapping of a schema, because it is known by its object.
+ */
+export function secret<Schema extends z.ZodType>(schema: Schema): Schema {
+  secrets.add(schema);
+  return schema;
+}
+
+/** What must hold between settings; looks at the texts that were given, and tells each problem in a line. */
+export type SettingsRule = (given: Readonly<Record<string, string>>) => readonly string[];
 
 /** `host:port`; an IPv6 host stands in brackets. */
 export interface Address {
@@ -79,32 +75,59 @@ export function onOff(standard: 'on' | 'off') {
 
 /**
  * Parses the variables of `shape`. Unknown variables that begin with `prefix` or `TIDEMARK_` are refused, except the names that
- * Kubernetes adds for a service of that name. An empty value counts as unset.
+ * Kubernetes adds for a service of that name. An empty value counts as unset. Files of secrets are read here, once.
  */
 export function parseSettings<S extends SettingsShape>(
   shape: S,
   prefix: string,
   env: Readonly<Record<string, string | undefined>>,
+  rules: readonly SettingsRule[] = [],
 ): Settings<S> {
   const given: Record<string, string> = {};
   const problems: string[] = [];
   for (const [name, value] of Object.entries(env)) {
     if (value === undefined || value === '') continue;
     if (Object.hasOwn(shape, name)) given[name] = value;
-    else if (isOurs(name, prefix) && !isServiceLink(name))
+    else if (isOurs(name, prefix) && !isServiceLink(name) && secretOfFile(name, shape) === undefined)
       problems.push(`${name}: unknown setting${nearest(name, shape)}`);
   }
+  problems.push(...readSecrets(shape, env, given));
   const parsed = z.object(shape).safeParse(given);
-  if (!parsed.success) {
-    for (const issue of parsed.error.issues) {
-      const name = String(issue.path[0]);
-      problems.push(
-        `${name}: ${issue.message}${given[name] === undefined ? '' : `, not ${JSON.stringify(given[name])}`}`,
-      );
-    }
+  for (const issue of parsed.error?.issues ?? []) {
+    const name = String(issue.path[0]);
+    const shown = given[name] === undefined || isSecret(name, shape) ? '' : `, not ${JSON.stringify(given[name])}`;
+    problems.push(`${name}: ${issue.message}${shown}`);
   }
+  problems.push(...rules.flatMap((rule) => rule(given)));
   if (problems.length > 0 || !parsed.success) throw new SettingsProblem(problems.sort());
   return parsed.data as Settings<S>;
+}
+
+const isSecret = (name: string, shape: SettingsShape): boolean => shape[name] !== undefined && secrets.has(shape[name]);
+
+/** The secret setting that the variable names a file of. */
+function secretOfFile(name: string, shape: SettingsShape): string | undefined {
+  const of = name.endsWith('_FILE') ? name.slice(0, -'_FILE'.length) : '';
+  return isSecret(of, shape) ? of : undefined;
+}
+
+/** Puts the secrets that stand in files among the given; a file's last line break is not part of the secret. */
+function readSecrets(
+  shape: SettingsShape,
+  env: Readonly<Record<string, string | undefined>>,
+  given: Record<string, string>,
+): string[] {
+  return Object.entries(env).flatMap(([variable, file]) => {
+    const name = secretOfFile(variable, shape);
+    if (name === undefined || file === undefined || file === '') return [];
+    if (given[name] !== undefined) return [`${name}: is given, and ${variable} is too; one of them is enough`];
+    try {
+      given[name] = readFileSync(file, 'utf8').replace(/\r?\n$/, '');
+      return given[name] === '' ? [`${variable}: ${file} is empty`] : [];
+    } catch (error) {
+      return [`${variable}: cannot read ${file} (${(error as NodeJS.ErrnoException).code})`];
+    }
+  });
 }
 
 /** One line per setting, for --help. */
@@ -113,7 +136,8 @@ export function describeSettings(shape: SettingsShape): string {
   const rows = Object.entries(shape).map(([name, schema]) => {
     const { defaultValue } = schema.def as { defaultValue?: unknown };
     const value = defaultValue === undefined ? '' : ` [${String(defaultValue)}]`;
-    return `  ${name.padEnd(width)}  ${schema.description ?? schema.meta()?.description ?? ''}${value}`;
+    const file = secrets.has(schema) ? `; or ${name}_FILE names a file with it` : '';
+    return `  ${name.padEnd(width)}  ${schema.description ?? schema.meta()?.description ?? ''}${file}${value}`;
   });
   return rows.join('\n');
 }
