@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { z } from 'zod';
-import { type Settings, address, onOff, seconds, sharedSettings } from '@tidemark/libs-service-kit';
+import { type Settings, address, corsOrigins, onOff, seconds, sharedSettings } from '@tidemark/libs-service-kit';
 
 export const relaySettings = {
   ...sharedSettings,
@@ -23,6 +23,9 @@ export const relaySettings = {
     .min(1)
     .default(64 * 1024 * 1024)
     .describe('bytes of the pushes that may wait to be written'),
+  RELAY_CORS_ORIGINS: corsOrigins
+    .optional()
+    .describe('origins whose pages may use the relay from a browser, with commas, or *; unset: none'),
   RELAY_INTAKE: onOff('on').describe('on: events of the broker become ops of the log'),
 };
 

@@ -28,6 +28,7 @@ export async function openRelay(settings: RelaySettings, parts: ServiceParts): P
       op_store: () => store.opStore.ping(),
       ...(broker === null ? {} : { broker: () => broker.ping() }),
     },
+    cors: settings.RELAY_CORS_ORIGINS,
     background: intake === null ? [] : [(signal) => intake.run(signal)],
     close: async () => {
       await broker?.close();

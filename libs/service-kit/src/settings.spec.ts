@@ -1,11 +1,15 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 import { z } from 'zod';
-import { SettingsProblem, address, describeSettings, parseSettings, seconds } from './settings.ts';
+import { SettingsProblem, address, describeSettings, parseSettings, seconds, secret } from './settings.ts';
 import { sharedSettings } from './shared-settings.ts';
 
 const shape = {
   ...sharedSettings,
   RELAY_ADDR: address.prefault('127.0.0.1:8787').describe('listen address'),
   RELAY_STORE: z.enum(['sqlite', 'postgres']).default('sqlite').describe('the op log'),
+  DATABASE_URL: secret(z.url('must be a URL').optional().describe('the database')),
   RELAY_PUSH_DEADLINE_SECS: seconds({ min: 1, max: 60, default: 20 }).describe('seconds that a push may take'),
 };
 
@@ -27,6 +31,7 @@ test('OPS-2: defaults apply when nothing is set, and an empty value counts as un
   expect(settings.TIDEMARK_DATA).toBe('./data');
 });
 
+// kills: settings.ts: problems.push(`${name}: ${issue.message}${shown}`); => break;
 test('OPS-2: every problem is reported at once, each naming its variable and the value', () => {
   const problems = problemsOf({ RELAY_ADDR: 'nowhere', RELAY_STORE: 'mysql', RELAY_PUSH_DEADLINE_SECS: 'x' });
   expect(problems).toHaveLength(3);
@@ -35,6 +40,7 @@ test('OPS-2: every problem is reported at once, each naming its variable and the
   expect(problems[2]).toMatch(/^RELAY_STORE: .*"sqlite"\|"postgres".*"mysql"$/);
 });
 
+// kills: settings.ts: return name.startsWith(prefix) || => return
 test('OPS-2: unknown variables of its own prefix and of TIDEMARK_ are refused, with the nearest name', () => {
   expect(problemsOf({ RELAY_STOER: 'sqlite', TIDEMARK_DATE: '/x', INGEST_ADDR: 'theirs', HOME: '/root' })).toEqual([
     'RELAY_STOER: unknown setting (did you mean RELAY_STORE?)',
@@ -42,6 +48,7 @@ test('OPS-2: unknown variables of its own prefix and of TIDEMARK_ are refused, w
   ]);
 });
 
+// kills: settings.ts: !isServiceLink(name) && => true &&
 test("OPS-2: names of Kubernetes' service links are ignored", () => {
   const links = {
     RELAY_SERVICE_HOST: '10.0.0.1',
@@ -55,6 +62,48 @@ test("OPS-2: names of Kubernetes' service links are ignored", () => {
     TIDEMARK_RELAY_SERVICE_HOST: '10.0.0.1',
   };
   expect(problemsOf(links)).toEqual([]);
+});
+
+describe('a secret', () => {
+  let folder: string;
+  let file: string;
+  beforeEach(() => {
+    folder = mkdtempSync(path.join(os.tmpdir(), 'tidemark-secret-'));
+    file = path.join(folder, 'url');
+    writeFileSync(file, 'postgres://u:p@h/d\n');
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  // kills: settings.ts: .replace(/\r?\n$/, '') => .trimStart()
+  test('OPS-2: may stand in a file, whose last line break does not belong to it', () => {
+    const { DATABASE_URL } = parseSettings(shape, 'RELAY_', { DATABASE_URL_FILE: file });
+    expect(DATABASE_URL).toBe('postgres://u:p@h/d');
+    expect(parseSettings(shape, 'RELAY_', { DATABASE_URL_FILE: '' }).DATABASE_URL).toBeUndefined();
+  });
+
+  test('OPS-2: in both places, in a file that cannot be read, or in an empty one is a problem that names the variable', () => {
+    const twice = problemsOf({ DATABASE_URL: 'postgres://x', DATABASE_URL_FILE: file });
+    expect(twice).toEqual(['DATABASE_URL: is given, and DATABASE_URL_FILE is too; one of them is enough']);
+    expect(problemsOf({ DATABASE_URL_FILE: folder })).toEqual([`DATABASE_URL_FILE: cannot read ${folder} (EISDIR)`]);
+    const missing = problemsOf({ DATABASE_URL_FILE: `${file}.not`, RELAY_STORE: 'mysql' });
+    expect(missing).toHaveLength(2);
+    expect(missing[0]).toBe(`DATABASE_URL_FILE: cannot read ${file}.not (ENOENT)`);
+    writeFileSync(file, '\n');
+    expect(problemsOf({ DATABASE_URL_FILE: file })).toContain(`DATABASE_URL_FILE: ${file} is empty`);
+  });
+
+  // kills: settings.ts: given[name] === undefined || isSecret(name, shape) => given[name] === undefined
+  test('OPS-2: is never shown, wherever it came from', () => {
+    writeFileSync(file, 'hunter2');
+    expect(problemsOf({ DATABASE_URL_FILE: file })).toEqual(['DATABASE_URL: must be a URL']);
+    expect(problemsOf({ DATABASE_URL: 'hunter2' })).toEqual(['DATABASE_URL: must be a URL']);
+  });
+
+  test('OPS-2: what is no secret has no file', () => {
+    expect(problemsOf({ RELAY_STORE_FILE: file })).toEqual([
+      expect.stringContaining('RELAY_STORE_FILE: unknown setting'),
+    ]);
+  });
 });
 
 test('an address may be IPv6 in brackets; a port above 65535 is refused', () => {
