@@ -37,3 +37,12 @@ export function budgetBytes(...parts: readonly (string | Uint8Array | null)[]): 
 
 /** Largest body where nothing else is configured: as much as other brokers take by default. */
 export const BODY_BYTES_MAX_DEFAULT = 1_048_576;
+
+/** Topic and detail of a notification together, in UTF-8. A stream's name of 4096 characters fits. */
+export const NOTIFICATION_BYTES_MAX = 16_384;
+
+/** Whether a notification can be told at all. */
+export function isTellable(topic: string, detail: string): boolean {
+  if (!topic.isWellFormed() || !detail.isWellFormed()) return false;
+  return Buffer.byteLength(topic) + Buffer.byteLength(detail) <= NOTIFICATION_BYTES_MAX;
+}

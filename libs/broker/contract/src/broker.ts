@@ -95,6 +95,12 @@ export interface Lease {
   release(): Promise<void>;
 }
 
+/** Listening for notifications; ended by close. */
+export interface NotificationWatch {
+  /** Nothing is heard after the call. Twice is fine. */
+  close(): Promise<void>;
+}
+
 /**
  * Faults: `unavailable`, `disk_full`, `misconfigured`, `corrupt`, `internal`; `not_found` for a tenant without a queue (publish says
  * `full` instead); `invalid` for a name that is refused. Publish returns its uncertainty as a value.
@@ -126,6 +132,19 @@ export interface Broker {
 
   /** The lease, or null while another owner holds it. The same owner gets it anew. An abandoned lease is free after ttlMs. */
   acquireLease(name: string, owner: string, ttlMs: number): Promise<Lease | null>;
+
+  /**
+   * Tells every other process that listens to the topic; its own listeners hear nothing. A hint: each hears it at most once, soon, in
+   * the order of the calls, or never. Not stored: who listens later does not hear it. Equal ones of one turn of the event loop are told
+   * once. Never throws: what is lost (nobody can be reached, too much waits, longer than NOTIFICATION_BYTES_MAX, no UTF-8 form, a
+   * closed broker) is lost in silence.
+   */
+  notify(topic: string, detail: string): void;
+  /**
+   * Hears what others notify of the topic from when this resolves until it is closed, or the broker is. `listener` must not throw.
+   * Fault `unavailable` where nothing can be heard: look yourself then.
+   */
+  onNotify(topic: string, listener: (detail: string) => void): Promise<NotificationWatch>;
 
   ping(): Promise<void>;
   /** Finishes the writes that wait, ends waiting fetches, then closes. Twice is fine. */

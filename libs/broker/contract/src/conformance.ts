@@ -3,6 +3,7 @@ import { deadLetterCases } from './conformance/dead-letters.ts';
 import { deliverCases, waitCases } from './conformance/delivering.ts';
 import type { BrokerCase } from './conformance/harness.ts';
 import { leaseCases } from './conformance/leases.ts';
+import { notifyCases } from './conformance/notifying.ts';
 import { publishCases } from './conformance/publishing.ts';
 import { repeatCases } from './conformance/repeats.ts';
 
@@ -17,4 +18,5 @@ export const brokerConformance: readonly BrokerCase[] = [
   ...waitCases,
   ...deadLetterCases,
   ...leaseCases,
+  ...notifyCases,
 ];

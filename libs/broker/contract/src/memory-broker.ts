@@ -6,6 +6,7 @@ import type {
   ConsumerOptions,
   DeadLetter,
   Lease,
+  NotificationWatch,
   PublishOptions,
   PublishOutcome,
   QueueStats,
@@ -13,6 +14,7 @@ import type {
 } from './broker.ts';
 import { MemoryConsumer } from './memory-consumer.ts';
 import { MemoryLeases } from './memory-leases.ts';
+import { MemoryNotifications } from './memory-notifications.ts';
 import { MemoryQueue } from './memory-queue.ts';
 
 export interface MemoryBrokerOptions {
@@ -23,17 +25,24 @@ export interface MemoryBrokerOptions {
 }
 
 /** What the model is made of; a mutant changes one of them. */
-export const soundParts = { Queue: MemoryQueue, Consumer: MemoryConsumer, Leases: MemoryLeases };
+export const soundParts = {
+  Queue: MemoryQueue,
+  Consumer: MemoryConsumer,
+  Leases: MemoryLeases,
+  Notifications: MemoryNotifications,
+};
 
 /** What brokers of several processes share: in an adapter this is on disk. */
 export class MemoryQueues {
   readonly byTenant = new Map<string, MemoryQueue>();
   readonly leases: MemoryLeases;
+  readonly notifications: MemoryNotifications;
   readonly parts: typeof soundParts;
   readonly #fetching = new Set<() => void>();
 
   constructor(clock: Clock, parts = soundParts) {
     this.leases = new parts.Leases(() => clock.monotonic());
+    this.notifications = new parts.Notifications();
     this.parts = parts;
   }
 
@@ -115,12 +124,22 @@ export class MemoryBroker implements Broker {
     return this.shared.leases.acquire(name, owner, ttlMs);
   }
 
+  notify(topic: string, detail: string): void {
+    if (!this.#closed) this.shared.notifications.notify(this, topic, detail);
+  }
+
+  async onNotify(topic: string, listener: (detail: string) => void): Promise<NotificationWatch> {
+    this.#checkOpen();
+    return this.shared.notifications.listen(this, topic, listener);
+  }
+
   async ping(): Promise<void> {
     this.#checkOpen();
   }
 
   async close(): Promise<void> {
     this.#closed = true;
+    this.shared.notifications.leave(this);
     for (const consumer of this.#consumers) await consumer.close();
   }
 

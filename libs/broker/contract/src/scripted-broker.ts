@@ -4,6 +4,7 @@ import type {
   ConsumerOptions,
   DeadLetter,
   Lease,
+  NotificationWatch,
   PublishOptions,
   PublishOutcome,
   QueueStats,
@@ -90,6 +91,14 @@ export class ScriptedBroker implements Broker {
 
   acquireLease(name: string, owner: string, ttlMs: number): Promise<Lease | null> {
     return this.#inner.acquireLease(name, owner, ttlMs);
+  }
+
+  notify(topic: string, detail: string): void {
+    this.#inner.notify(topic, detail);
+  }
+
+  onNotify(topic: string, listener: (detail: string) => void): Promise<NotificationWatch> {
+    return this.#inner.onNotify(topic, listener);
   }
 
   ping(): Promise<void> {

@@ -8,6 +8,7 @@ import { EmbeddedBroker } from './embedded-broker.ts';
 import { JoinedWrites } from './joined-writes.ts';
 import { KeyLog } from './key-log.ts';
 import { Leases } from './leases.ts';
+import { Notifications } from './notifications.ts';
 import { Publish } from './publish.ts';
 import { QueueClock } from './queue-clock.ts';
 import { openQueueFile } from './queue-file.ts';
@@ -18,7 +19,7 @@ import { Settle } from './settle.ts';
 const DUPLICATE_WINDOW_MS_MAX = 900_000;
 
 export interface EmbeddedBrokerOptions {
-  /** Holds `queue.sqlite` and its log; made when it is absent. Shared by processes of one host, not over a network file system. */
+  /** Holds `queue.sqlite` with its log, and sockets in `notify`; made when it is absent. Shared by processes of one host, not over a network file system. */
   readonly folder: string;
   readonly clock: Clock;
   readonly sleeper: Sleeper;
@@ -51,6 +52,7 @@ export async function connectEmbeddedBroker(options: EmbeddedBrokerOptions): Pro
     deadLetters: new DeadLetters(db),
     consumers: new Consumers(db),
     leases: new Leases(db, writes),
+    notifications: new Notifications({ folder, sleeper, random }),
   };
   return new EmbeddedBroker(parts, { bodyBytesMax, duplicateWindowMs });
 }

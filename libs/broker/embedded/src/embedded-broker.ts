@@ -4,6 +4,7 @@ import {
   type ConsumerOptions,
   type DeadLetter,
   type Lease,
+  type NotificationWatch,
   type PublishOptions,
   type PublishOutcome,
   type QueueStats,
@@ -19,6 +20,7 @@ import type { Consumers } from './consumers.ts';
 import { type ConsumerParts, EmbeddedConsumer } from './embedded-consumer.ts';
 import type { Leases } from './leases.ts';
 import { outcomeOf, throwFault } from './map-error.ts';
+import type { Notifications } from './notifications.ts';
 import type { Publish } from './publish.ts';
 import { type QueueRow, statsOf } from './queues.ts';
 
@@ -26,6 +28,7 @@ export interface BrokerParts extends ConsumerParts {
   readonly publish: Publish;
   readonly consumers: Consumers;
   readonly leases: Leases;
+  readonly notifications: Notifications;
   readonly random: Random;
 }
 
@@ -98,13 +101,22 @@ export class EmbeddedBroker implements Broker {
     return this.#parts.leases.acquire(name, owner, ttlMs);
   }
 
+  notify(topic: string, detail: string): void {
+    this.#parts.notifications.notify(topic, detail);
+  }
+
+  onNotify(topic: string, listener: (detail: string) => void): Promise<NotificationWatch> {
+    return this.#parts.notifications.onNotify(topic, listener);
+  }
+
   async ping(): Promise<void> {
     await this.queues();
   }
 
   async close(): Promise<void> {
-    const { writes, watch, file } = this.#parts;
+    const { writes, watch, file, notifications } = this.#parts;
     file.end();
+    await notifications.close();
     watch.close();
     await writes.close();
     file.close();

@@ -10,6 +10,8 @@ import { type EmbeddedBrokerOptions, connectEmbeddedBroker } from './connect.ts'
 export const TENANT = 'acme';
 export const TOPIC = { tenant: TENANT, table: 'clicks' };
 export const ACK_WAIT_MS = 30_000;
+/** To connect, to accept, to read. */
+const SOCKET_TURNS = 5;
 /** Messages that the publishing process has in flight together. */
 export const WINDOW = 16;
 
@@ -18,6 +20,7 @@ export class SpecQueue implements BrokerHarness {
   readonly time = new ManualTime();
   readonly folder: string;
   readonly #opened: Broker[] = [];
+  #opens = 0;
 
   private constructor(folder: string) {
     this.folder = folder;
@@ -33,7 +36,7 @@ export class SpecQueue implements BrokerHarness {
 
   async open(options: Partial<EmbeddedBrokerOptions> = {}): Promise<Broker> {
     const { folder, time } = this;
-    const random = new SeededRandom(this.#opened.length);
+    const random = new SeededRandom(this.#opens++);
     const broker = await connectEmbeddedBroker({ folder, clock: time, sleeper: time, random, ...options });
     this.#opened.push(broker);
     return broker;
@@ -49,8 +52,10 @@ export class SpecQueue implements BrokerHarness {
     return { broker, worker: await broker.consume(TENANT, { name: 'worker', ackWaitMs: ACK_WAIT_MS }) };
   }
 
-  pass(ms: number): Promise<void> {
-    return passManualTime(this.time, ms);
+  /** Sockets are served meanwhile, which takes turns of the event loop and no time. */
+  async pass(ms: number): Promise<void> {
+    for (let turn = 0; turn < SOCKET_TURNS; turn++) await new Promise(setImmediate);
+    await passManualTime(this.time, ms);
   }
 
   async end(): Promise<void> {
