@@ -1,0 +1,112 @@
+import { Fault } from '@tidemark/libs-kernel';
+import type { Pool, PoolClient } from 'pg';
+import type { DataSource } from 'typeorm';
+import { isServerError, mapError, WriteFailed } from './map-error.ts';
+
+/** With $1 and so on for the values. Never prepared by name: behind a pooler each transaction may run on another server connection. */
+export interface Statement {
+  readonly text: string;
+  readonly values: readonly unknown[];
+}
+
+export interface ConnectionOptions {
+  /** Names the database in messages, without secrets. */
+  readonly where: string;
+  readonly lockTimeoutMs: number;
+}
+
+/** A statement that runs longer is ended by the server. */
+const STATEMENT_MS_MAX = 30_000;
+/** How much later than the server this side gives up, when nothing is heard any more. */
+const SILENCE_MS_MAX = 15_000;
+
+/** The pool of connections to one database. */
+export class PostgresConnection {
+  readonly where: string;
+  readonly #options: ConnectionOptions;
+  readonly #dataSource: DataSource;
+  readonly #pool: Pool;
+
+  constructor(options: ConnectionOptions, dataSource: DataSource, pool: Pool) {
+    this.where = options.where;
+    this.#options = options;
+    this.#dataSource = dataSource;
+    this.#pool = pool;
+  }
+
+  /** Runs one statement that changes nothing; each row as the array of its cells. */
+  async read<Row extends unknown[]>(statement: Statement): Promise<Row[]> {
+    const client = await this.#acquire();
+    const settled = await Promise.allSettled([run<Row>(client, statement, STATEMENT_MS_MAX + SILENCE_MS_MAX)]);
+    return this.#settle(client, settled)[0] as Row[];
+  }
+
+  /**
+   * Runs the statements as one transaction and answers the rows of each: all of it is on disk when this resolves, or nothing of it is
+   * kept, or the fault is `unknown_outcome`. All is sent at once, the COMMIT too, so the server holds a lock no longer than its own
+   * work takes, however slow, stopped or dead this process is meanwhile (S1, S2, S4).
+   */
+  async write<Row extends unknown[]>(
+    statements: readonly Statement[],
+    statementMsMax = STATEMENT_MS_MAX,
+  ): Promise<Row[][]> {
+    const client = await this.#acquire();
+    const begin = { text: this.#begin(statementMsMax), values: [] };
+    const commit = { text: 'COMMIT', values: [] };
+    const silenceMsMax = this.#options.lockTimeoutMs + statementMsMax + SILENCE_MS_MAX;
+    const sent = [begin, ...statements, commit].map((statement) => run<Row>(client, statement, silenceMsMax));
+    return this.#settle(client, await Promise.allSettled(sent), true).slice(1, -1);
+  }
+
+  assertOpen(): void {
+    if (!this.#dataSource.isInitialized) throw new Fault('unavailable', `${this.where} is closed`);
+  }
+
+  async close(): Promise<void> {
+    if (this.#dataSource.isInitialized) await this.#dataSource.destroy();
+  }
+
+  async #acquire(): Promise<PoolClient> {
+    this.assertOpen();
+    try {
+      return await this.#pool.connect();
+    } catch (thrown) {
+      throw mapError(thrown, this.where);
+    }
+  }
+
+  /** Gives the client back, or away when it is of no more use, and answers or throws what came of the statements. */
+  #settle<T>(client: PoolClient, settled: PromiseSettledResult<T>[], writing = false): T[] {
+    const failed = settled.findIndex(({ status }) => status === 'rejected');
+    if (failed < 0) {
+      client.release();
+      return settled.map((one) => (one as PromiseFulfilledResult<T>).value);
+    }
+    const { reason } = settled[failed] as PromiseRejectedResult;
+    client.release(!settled.every((one) => one.status === 'fulfilled' || isServerError(one.reason)));
+    throw mapError(writing ? new WriteFailed(reason, failed === settled.length - 1) : reason, this.where);
+  }
+
+  /** A server may be set to answer before it has synced. `remote_apply` and its like promise more than `on`, and stay. */
+  #begin(statementMsMax: number): string {
+    return `BEGIN; SET LOCAL lock_timeout = ${this.#options.lockTimeoutMs}; SET LOCAL statement_timeout = ${statementMsMax};
+      SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'`;
+  }
+}
+
+/**
+ * Takes the lock that every relay of this protocol takes before it writes to the stream: class 1 for its ops, 2 for its prefixes. It
+ * ends with the transaction.
+ */
+export function streamLock(lockClass: 1 | 2, stream: string): Statement {
+  return { text: `SELECT pg_advisory_xact_lock(${lockClass}, hashtext($1))`, values: [stream] };
+}
+
+async function run<Row extends unknown[]>(
+  client: PoolClient,
+  { text, values }: Statement,
+  silenceMsMax: number,
+): Promise<Row[]> {
+  const query = { text, values: [...values], rowMode: 'array' as const, query_timeout: silenceMsMax };
+  return (await client.query<Row>(query)).rows;
+}

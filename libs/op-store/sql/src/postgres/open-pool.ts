@@ -1,0 +1,69 @@
+import type { ConnectionOptions } from 'node:tls';
+import { Fault } from '@tidemark/libs-kernel';
+import pg, { type ClientConfig, type Pool, type PoolConfig } from 'pg';
+import { DataSource } from 'typeorm';
+import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
+import type { Address } from './address.ts';
+
+export interface PoolOptions {
+  readonly poolMax: number;
+  readonly acquireTimeoutMs: number;
+}
+
+export interface OpenPool {
+  readonly dataSource: DataSource;
+  /**
+   * TypeORM's own pool. Statements run on its clients directly: several are sent at once, and cells are read as what they are instead of
+   * through a QueryRunner.
+   */
+  readonly pool: Pool;
+  /** Of a connection outside the pool. */
+  readonly client: ClientConfig;
+}
+
+const BIGINT_OID = 20;
+
+/** Before this version a transaction's number had 32 bits. */
+const SERVER_VERSION_MIN = 130_000;
+
+/** A connection is made here, so that a URL that leads nowhere is known at once; later ones are made when needed. */
+export async function openPool(
+  { url, where }: Address,
+  ssl: ConnectionOptions | false,
+  { poolMax, acquireTimeoutMs }: PoolOptions,
+): Promise<OpenPool> {
+  const client: ClientConfig = {
+    connectionString: url,
+    ssl,
+    connectionTimeoutMillis: acquireTimeoutMs,
+    application_name: 'tidemark',
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 30_000,
+    types: { getTypeParser },
+    // What is asked together is sent together.
+    pipeline: true,
+  };
+  const extra: PoolConfig = { ...client, max: poolMax };
+  const dataSource = new DataSource({ type: 'postgres', url, driver: pg, extra, poolErrorHandler: () => {} });
+  await dataSource.initialize();
+  const pool = (dataSource.driver as PostgresDriver).master as Pool;
+  // A connection that breaks fails whatever was asked of it; nobody else need hear of it.
+  pool.on('acquire', (acquired) => void (acquired.listenerCount('error') === 0 && acquired.on('error', () => {})));
+  try {
+    await assertVersion(pool, where);
+  } catch (thrown) {
+    await dataSource.destroy();
+    throw thrown;
+  }
+  return { dataSource, pool, client };
+}
+
+/** 64-bit integers are bigint all the way (RLY-2). */
+function getTypeParser(oid: number, format?: 'text' | 'binary'): (text: string) => unknown {
+  return oid === BIGINT_OID ? BigInt : pg.types.getTypeParser(oid, format as 'text');
+}
+
+async function assertVersion(pool: Pool, where: string): Promise<void> {
+  const { rows } = await pool.query(`SELECT current_setting('server_version_num')::integer AS version`);
+  if (rows[0].version < SERVER_VERSION_MIN) throw new Fault('misconfigured', `${where} is older than Postgres 13`);
+}

@@ -1,0 +1,52 @@
+import type { ReadPage } from '@tidemark/libs-op-store-contract';
+import { opTextBytes } from '@tidemark/libs-wire';
+import type { PostgresConnection } from './connection.ts';
+import { OP_COLUMN_NAMES, OP_COLUMNS, type OpRow, toSequencedOp } from './op-row.ts';
+
+const TEXT_BYTES = OP_COLUMNS.filter(({ type }) => type === 'text')
+  .map(({ name }) => `coalesce(octet_length(${name}), 0)`)
+  .join(' + ');
+
+/** What opTextBytes counts for anything but text. */
+const FRAME_BYTES = opTextBytes({
+  envelopeVersion: 1,
+  opId: '',
+  lamport: 0n,
+  site: 0n,
+  domain: '',
+  targetKind: '',
+  targetId: '',
+  field: '',
+  opType: '',
+  value: null,
+  author: '',
+  wallClock: '',
+  extra: '',
+});
+
+/**
+ * Ends the page before the op that would pass the bound, but not before the first. The length of a large text is known without reading
+ * it, so what lies behind the end is neither read nor sent.
+ */
+const ABOVE = `
+  SELECT seq, ${OP_COLUMN_NAMES} FROM (
+    SELECT *, sum(bytes) OVER (ORDER BY seq) AS upto FROM (
+      SELECT seq, ${OP_COLUMN_NAMES}, (${FRAME_BYTES} + ${TEXT_BYTES})::bigint AS bytes FROM stream_ops
+      WHERE stream_id = $1 AND seq > $2 ORDER BY seq LIMIT $3
+    ) ops
+  ) summed
+  WHERE upto <= $4 OR upto = bytes ORDER BY seq`;
+
+/** One statement, so one snapshot (R4): a seq below its last one that it does not show was never there. */
+export async function read(
+  connection: PostgresConnection,
+  stream: string,
+  after: bigint,
+  limit: number,
+  bytesMax: number,
+): Promise<ReadPage> {
+  const values = [stream, after > 0n ? after : 0n, Math.max(limit, 0), bytesMax];
+  const rows = await connection.read<OpRow>({ text: ABOVE, values });
+  const ops = rows.map((row) => toSequencedOp(stream, row));
+  return { ops, next: ops.at(-1)?.seq ?? after };
+}
