@@ -1,4 +1,5 @@
 import type { Logger } from './log.ts';
+import { systemSleeper } from './system.ts';
 
 /** Who signals a whole group of processes, and a parent that hands its signal on, reach us twice within this time: one wish to stop. */
 const ECHO_MS = 300;
@@ -6,17 +7,28 @@ const ECHO_MS = 300;
 /**
  * Shutdown in one order: readiness off, open work drained, stores closed, exit 0; a second signal exits at once (OPS-3).
  *
- *     SIGTERM ─▶ draining (readyz 503) ─▶ HTTP closes when its requests are answered ─▶ background work stops ─▶ stores close ─▶ exit 0
+ *     SIGTERM ─▶ leaving (readyz 503, all else as ever) ─▶ stopping: HTTP closes when its requests are answered
+ *             ─▶ background work stops ─▶ stores close ─▶ exit 0
+ *
+ * Who routes requests hears of it late: for `prestopMs` new connections are still accepted, and no answer keeps its connection (H1).
  */
 export class Lifecycle {
+  readonly #leaving = new AbortController();
   readonly #stopping = new AbortController();
   readonly #log: Logger;
+  readonly #prestopMs: number;
   readonly #drainMs: number;
   #closing: Promise<void> | undefined;
 
-  constructor(log: Logger, drainMs: number) {
+  constructor(log: Logger, times: { readonly prestopMs: number; readonly drainMs: number }) {
     this.#log = log;
-    this.#drainMs = drainMs;
+    this.#prestopMs = times.prestopMs;
+    this.#drainMs = times.drainMs;
+  }
+
+  /** Aborted when this process was asked to stop: nothing new shall be sent to it. */
+  get leaving(): AbortSignal {
+    return this.#leaving.signal;
   }
 
   /** Aborted when shutdown begins: long polls end, loops stop after the step they are in. */
@@ -25,7 +37,7 @@ export class Lifecycle {
   }
 
   get draining(): boolean {
-    return this.#stopping.signal.aborted;
+    return this.#leaving.signal.aborted;
   }
 
   /** Ends the process on SIGINT, SIGTERM, or when the parent that started it over an IPC channel is gone. */
@@ -48,7 +60,9 @@ export class Lifecycle {
   }
 
   async #shutdown(why: string, close: () => Promise<void>): Promise<void> {
-    this.#log.info({ why }, 'stopping');
+    this.#log.info({ why, prestop_ms: this.#prestopMs }, 'stopping');
+    this.#leaving.abort();
+    if (this.#prestopMs > 0) await systemSleeper.sleep(this.#prestopMs);
     this.#stopping.abort();
     const late = setTimeout(() => {
       this.#log.error({ drain_ms: this.#drainMs }, 'not drained in time');

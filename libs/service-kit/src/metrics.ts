@@ -17,6 +17,18 @@ export class Metrics {
     return new Gauge({ name, help, labelNames: [...labelNames], registers: [this.registry] });
   }
 
+  /** A gauge that is asked for its value whenever somebody looks. */
+  gaugeOf(name: string, help: string, value: () => number): void {
+    new Gauge({
+      name,
+      help,
+      registers: [this.registry],
+      collect() {
+        this.set(value());
+      },
+    });
+  }
+
   histogram<Label extends string>(
     name: string,
     help: string,

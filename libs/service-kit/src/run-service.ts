@@ -4,9 +4,10 @@ import { type Answer, json } from './answer.ts';
 import type { Access } from './auth/access.ts';
 import { guardOf } from './auth/guard.ts';
 import { authRule, openAuthenticator, openDoorRule } from './auth/settings.ts';
+import { closeHttp } from './close-http.ts';
 import type { CorsOrigins } from './cors.ts';
 import { type HealthCheck, readiness } from './health.ts';
-import { type HttpOptions, closeHttp, createHttp } from './http.ts';
+import { type HttpOptions, createHttp } from './http.ts';
 import { Lifecycle } from './lifecycle.ts';
 import { type Logger, createLog } from './log.ts';
 import { Metrics } from './metrics.ts';
@@ -79,7 +80,8 @@ async function start<S extends SettingsShape & typeof sharedSettings>(service: S
   const address = settings[service.addressSetting] as Address;
   const shared = settings as Settings<typeof sharedSettings>;
   const log = createLog(service.name, shared.TIDEMARK_LOG_LEVEL);
-  const lifecycle = new Lifecycle(log, shared.TIDEMARK_DRAIN_SECS * 1000);
+  const drainMs = shared.TIDEMARK_DRAIN_SECS * 1000;
+  const lifecycle = new Lifecycle(log, { prestopMs: shared.TIDEMARK_PRESTOP_SECS * 1000, drainMs });
   const metrics = new Metrics(service.name);
   const world = { clock: systemClock, random: systemRandom, sleeper: systemSleeper };
   const parts = { ...world, log, metrics, stopping: lifecycle.stopping };
@@ -93,20 +95,24 @@ async function start<S extends SettingsShape & typeof sharedSettings>(service: S
   const module = ProbesModule.around(open.module, probes, apart === undefined ? () => exposition(metrics) : null);
   const http = await createHttp(
     module,
-    { ...service.http, ...(open.admit && { admit: open.admit }) },
-    { ...parts, gate: { guard, cors: open.cors ?? null } },
+    { ...service.http, ...(open.admit && { admit: open.admit }), bounds: boundsOf(shared) },
+    { ...parts, leaving: lifecycle.leaving, gate: { guard, cors: open.cors ?? null } },
   );
   await listening(service.addressSetting, () => http.listen(address.port, address.host));
   const loops = runLoops(open, service.name, lifecycle, log);
   void authenticator?.watch(systemSleeper, lifecycle.stopping);
   lifecycle.exitOnSignal(async () => {
-    await closeHttp(http);
+    await closeHttp(http, { drainMs, cut: (connections) => log.warn({ connections }, 'cut off at the deadline') });
     await loops;
     await open.close();
     await metricsListener?.close();
   });
   log.info({ address: await http.getUrl(), metrics: metricsListener?.url, pid: process.pid }, 'listening');
   process.send?.('listening');
+}
+
+function boundsOf(shared: Settings<typeof sharedSettings>): NonNullable<HttpOptions['bounds']> {
+  return { bodiesBytesMax: shared.TIDEMARK_BODIES_BYTES, connectionsMax: shared.TIDEMARK_CONNECTIONS };
 }
 
 const METRICS_ADDRESS = 'TIDEMARK_METRICS_ADDR';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { authSettings } from './auth/settings.ts';
+import { HTTP_BOUNDS } from './http-bounds.ts';
 import { type SettingsShape, address } from './settings.ts';
 
 /** The settings that every service has. */
@@ -14,6 +15,27 @@ export const sharedSettings = {
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
     .default('info')
     .describe('least severe log line that is written'),
+  TIDEMARK_BODIES_BYTES: z.coerce
+    .number()
+    .int()
+    .min(16 * 1024 * 1024)
+    .max(1024 ** 4)
+    .default(HTTP_BOUNDS.bodiesBytesMax)
+    .describe('bytes of request bodies that are held at the same time; apart from them as many of answers'),
+  TIDEMARK_CONNECTIONS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(1_000_000)
+    .default(HTTP_BOUNDS.connectionsMax)
+    .describe('connections at the same time, and requests on all of them'),
+  TIDEMARK_PRESTOP_SECS: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(600)
+    .default(0)
+    .describe('seconds between a signal to stop, when /readyz turns to 503, and the shutdown'),
   TIDEMARK_DRAIN_SECS: z.coerce
     .number()
     .int()

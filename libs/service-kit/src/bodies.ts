@@ -1,0 +1,81 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Fault } from '@tidemark/libs-kernel';
+
+/** Time in which the rest of a body that nobody wants may still arrive, so that its sender gets to read the refusal. */
+const LINGER_MS_MAX = 5000;
+
+export function readBodiesAsBytes(fastify: FastifyInstance): void {
+  fastify.removeAllContentTypeParsers();
+  fastify.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+}
+
+/** The body of a request as bytes; empty when there is none. */
+export function bodyOf(request: FastifyRequest): Uint8Array {
+  return request.body instanceof Uint8Array ? request.body : new Uint8Array(0);
+}
+
+/** A body that says it is compressed is refused, not taken for what it would be without the label. */
+export function refuseEncoded(request: FastifyRequest, reply: FastifyReply): void {
+  const encoding = request.headers['content-encoding'] ?? 'identity';
+  if (encoding.toLowerCase() === 'identity') return;
+  reply.header('accept-encoding', 'identity');
+  throw new Fault(
+    'unsupported',
+    `Content-Encoding ${JSON.stringify(encoding)} is not supported; send the body as it is`,
+  );
+}
+
+const asked = new WeakSet<IncomingMessage>();
+
+/** Tells a sender that waits for it (`Expect: 100-continue`) that its body is wanted. */
+export function askForBody({ raw }: FastifyRequest, reply: FastifyReply): void {
+  if (waitsToSend(raw)) reply.raw.writeContinue();
+  asked.add(raw);
+}
+
+/**
+ * The answer to a request whose body has not arrived whole: it is sent at once, and the connection closes. What still arrives is read and
+ * dropped for a while before that, because closing on unread bytes is a reset, which may take the answer with it.
+ */
+export function answerBeforeBody(
+  { raw, method }: FastifyRequest,
+  reply: FastifyReply,
+  payload: unknown,
+  bytesMax: number,
+): unknown {
+  if (raw.complete || raw.destroyed || raw.httpVersionMajor !== 1 || method === 'HEAD') return payload;
+  reply.header('connection', 'close');
+  if ((waitsToSend(raw) && !asked.has(raw)) || payload instanceof Readable) return payload;
+  const body = Buffer.from((payload as string | Buffer | null | undefined) ?? '');
+  reply.header('content-length', body.length);
+  return Readable.from(lingering(raw, reply.raw, body, bytesMax), { objectMode: false });
+}
+
+async function* lingering(raw: IncomingMessage, response: ServerResponse, body: Buffer, bytesMax: number) {
+  response.flushHeaders();
+  if (body.length > 0) yield body;
+  await dropped(raw, bytesMax);
+}
+
+/** Resolves when the rest of the body has arrived, or it is too much, too late, or cut. */
+function dropped(raw: IncomingMessage, bytesMax: number): Promise<void> {
+  return new Promise((resolve) => {
+    let bytes = 0;
+    const late = setTimeout(resolve, LINGER_MS_MAX);
+    const done = () => {
+      clearTimeout(late);
+      resolve();
+    };
+    raw.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > bytesMax) done();
+    });
+    raw.once('end', done).once('close', done);
+  });
+}
+
+function waitsToSend({ headers, httpVersionMinor }: IncomingMessage): boolean {
+  return httpVersionMinor === 1 && headers.expect?.toLowerCase() === '100-continue';
+}

@@ -1,0 +1,31 @@
+/** What one process takes on at the same time (OPS-4). Past a bound the answer is a 503 with Retry-After. */
+export interface HttpBounds {
+  /**
+   * Sum of the bodies of open requests, reserved before a body is read; apart from it, sum of the answers that their readers have not
+   * taken. At least one largest body.
+   */
+  readonly bodiesBytesMax: number;
+  /** Connections, and requests over all of them. A tenth more connections are answered 503, others are not accepted. */
+  readonly connectionsMax: number;
+  /** Requests that one connection may have open, if it does not wait for an answer before it asks again. */
+  readonly pipelinedMax: number;
+  /** The head of a request must have arrived after this time, all of it after the other: else 408. */
+  readonly headMsMax: number;
+  readonly requestMsMax: number;
+  /** A reader that takes nothing of an answer for this long is cut off. */
+  readonly stalledMsMax: number;
+}
+
+export const HTTP_BOUNDS: HttpBounds = {
+  bodiesBytesMax: 256 * 1024 * 1024,
+  connectionsMax: 10_000,
+  pipelinedMax: 64,
+  headMsMax: 20_000,
+  requestMsMax: 120_000,
+  stalledMsMax: 120_000,
+};
+
+/** Above the idle time of usual load balancers (60 s), so that it is they who close a connection that they may just be about to use. */
+export const IDLE_MS_MAX = 72_000;
+
+export const RETRY_AFTER_MS = 1000;

@@ -1,0 +1,105 @@
+import type { IncomingMessage, RequestListener, Server } from 'node:http';
+import type { Socket } from 'node:net';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Fault } from '@tidemark/libs-kernel';
+import { ByteBudget } from './byte-budget.ts';
+import { type HttpBounds, RETRY_AFTER_MS } from './http-bounds.ts';
+import { httpServer } from './http-server.ts';
+import type { Metrics } from './metrics.ts';
+import { Traffic } from './traffic.ts';
+
+type Bound = 'connections' | 'requests' | 'pipelined' | 'bodies' | 'answers';
+
+/** Asked by whoever decides whether the process lives: answered whatever the load. */
+const PROBES: readonly (string | undefined)[] = ['/livez', '/readyz', '/metrics'];
+
+/** What a process has taken on over HTTP, held to its bounds (OPS-4). */
+export class HttpLoad {
+  readonly traffic = new Traffic();
+  readonly servers: Server[] = [];
+  readonly #bounds: HttpBounds;
+  readonly #bodies: ByteBudget;
+  readonly #answers: ByteBudget;
+  readonly #surplus = new WeakSet<Socket>();
+  readonly #refused;
+
+  constructor(bounds: HttpBounds, metrics: Metrics) {
+    this.#bounds = bounds;
+    const held = metrics.gauge('tidemark_http_held_bytes', 'Bodies of open requests, and answers not taken yet.', [
+      'kind',
+    ]);
+    this.#bodies = new ByteBudget(bounds.bodiesBytesMax, (bytes) => held.set({ kind: 'bodies' }, bytes));
+    this.#answers = new ByteBudget(bounds.bodiesBytesMax, (bytes) => held.set({ kind: 'answers' }, bytes));
+    metrics.gaugeOf('tidemark_http_connections', 'Open connections.', () => this.traffic.connections);
+    metrics.gaugeOf('tidemark_http_requests', 'Requests without an answer yet.', () => this.traffic.requests);
+    this.#refused = metrics.counter('tidemark_http_refused_total', 'Requests refused because a bound was reached.', [
+      'bound',
+    ]);
+  }
+
+  serve(handler: RequestListener): Server {
+    const server = httpServer(handler, this.#bounds, this.traffic);
+    server.on('connection', (socket: Socket) => {
+      if (this.traffic.connections > this.#bounds.connectionsMax) this.#surplus.add(socket);
+    });
+    this.servers.push(server);
+    return server;
+  }
+
+  /** Fault `overloaded` for a request that would be one too many; before anything of its body is read. */
+  admit(request: FastifyRequest, reply: FastifyReply): void {
+    const bound = PROBES.includes(request.routeOptions.url) ? undefined : this.#reached(request.raw);
+    if (bound === undefined) return;
+    if (bound !== 'requests' && bound !== 'answers') reply.header('connection', 'close');
+    // More of them stand in what was already read of the connection; the rest is not read any more.
+    if (bound === 'pipelined') request.raw.socket.pause();
+    throw this.#refusal(bound);
+  }
+
+  /**
+   * Sets bytes aside for a body before it is read, until the end of the answer: as many as it says it has, else as many as its route takes.
+   * A body that says it is larger is left to be refused for that.
+   */
+  reserveBody(request: FastifyRequest, reply: FastifyReply): void {
+    const bytes = bodyBytes(request);
+    if (bytes === 0 || bytes > request.routeOptions.bodyLimit) return;
+    if (!this.#bodies.reserve(bytes)) throw this.#refusal('bodies');
+    this.traffic.whenEnded(request.raw, reply.raw, () => this.#bodies.release(bytes));
+  }
+
+  /** An answer is in memory until its reader takes it; a reader that takes nothing is cut off. */
+  holdAnswer(request: FastifyRequest, reply: FastifyReply, bytes: number): void {
+    const socket = request.raw.socket as Partial<Socket> | null;
+    socket?.setTimeout?.(this.#bounds.stalledMsMax);
+    if (bytes === 0) return;
+    this.#answers.hold(bytes);
+    this.traffic.whenEnded(request.raw, reply.raw, () => this.#answers.release(bytes));
+  }
+
+  #reached({ socket, method }: IncomingMessage): Bound | undefined {
+    const { connectionsMax, pipelinedMax } = this.#bounds;
+    if (this.#surplus.has(socket) && this.traffic.connections > connectionsMax) return 'connections';
+    if (this.traffic.requestsOf(socket) > pipelinedMax) return 'pipelined';
+    if (this.traffic.requests > connectionsMax) return 'requests';
+    return (method === 'GET' || method === 'HEAD') && this.#answers.full ? 'answers' : undefined;
+  }
+
+  #refusal(bound: Bound): Fault {
+    this.#refused.inc({ bound });
+    return new Fault('overloaded', WORDS[bound], { retryAfterMs: RETRY_AFTER_MS });
+  }
+}
+
+const WORDS: Readonly<Record<Bound, string>> = {
+  connections: 'too many connections',
+  requests: 'too many requests at the same time',
+  pipelined: 'too many requests of this connection at the same time',
+  bodies: 'too many request bodies at the same time',
+  answers: 'too many answers that are not taken',
+};
+
+function bodyBytes({ method, headers, routeOptions }: FastifyRequest): number {
+  if (method === 'GET' || method === 'HEAD') return 0;
+  if (headers['transfer-encoding'] !== undefined) return routeOptions.bodyLimit;
+  return Number(headers['content-length'] ?? 0);
+}

@@ -1,0 +1,28 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { Fault } from '@tidemark/libs-kernel';
+import { type Answer, send } from './answer.ts';
+
+/** 404 for an unknown path (an empty segment matches no parameter), 405 with Allow for a known path with another method. */
+export function answerUnknownRoutes(
+  fastify: FastifyInstance,
+  wordFault: (fault: Fault, request: FastifyRequest) => Answer,
+): void {
+  const known: { readonly path: RegExp; readonly methods: Set<string> }[] = [];
+  fastify.addHook('onRoute', ({ url, method }) => {
+    const path = new RegExp(`^${url.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/:[^/]+/g, '[^/]+')}$`);
+    const entry = known.find((other) => other.path.source === path.source) ?? { path, methods: new Set<string>() };
+    if (entry.methods.size === 0) known.push(entry);
+    for (const one of [method].flat()) entry.methods.add(one);
+  });
+  fastify.addHook('onRequest', async (request, reply) => {
+    const emptySegment = Object.values(request.params ?? {}).some((value) => value === '' || value === undefined);
+    if (emptySegment) return send(reply, wordFault(new Fault('not_found', 'not found'), request));
+    if (!request.is404) return;
+    const path = request.url.split('?', 1)[0] ?? '';
+    const methods = new Set(known.filter((entry) => entry.path.test(path)).flatMap((entry) => [...entry.methods]));
+    if (methods.size === 0) return send(reply, wordFault(new Fault('not_found', 'not found'), request));
+    const allow = [...methods].sort().join(', ');
+    const answer = wordFault(new Fault('not_found', `method not allowed; use ${allow}`), request);
+    return send(reply, { ...answer, status: 405, headers: { ...answer.headers, allow } });
+  });
+}
