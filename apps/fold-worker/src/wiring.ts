@@ -5,7 +5,7 @@ import { type FoldSettings, opLogFile, viewsFile } from './config.ts';
 
 /** The only place that knows which adapters the fold worker runs on. */
 export async function openFoldWorker(settings: FoldSettings, parts: ServiceParts): Promise<OpenService> {
-  const { clock, sleeper, random, log, stopping } = parts;
+  const { clock, sleeper, random, log, stopping, tracer } = parts;
   const { connectSqlite } = await import('@tidemark/libs-op-store-sql');
   const { connectOpStoreFeed } = await import('@tidemark/libs-feed-op-store');
   const { connectSqliteViews } = await import('@tidemark/libs-views-sql');
@@ -22,6 +22,7 @@ export async function openFoldWorker(settings: FoldSettings, parts: ServiceParts
     random,
     log,
     metrics: foldMetrics(parts),
+    tracer,
   });
   return {
     module: AppModule.create({ worker, views, stopping }),

@@ -2,7 +2,7 @@ import { Controller, Inject, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { IngestService, RequestHead } from '@tidemark/libs-ingest';
 import type { Clock } from '@tidemark/libs-kernel';
-import { type Answer, bodyOf, once, send } from '@tidemark/libs-service-kit';
+import { type Answer, bodyOf, once, send, traceparentFor } from '@tidemark/libs-service-kit';
 import { CLOCK, INGEST } from './tokens.ts';
 
 @Controller('v1/ingest')
@@ -21,6 +21,7 @@ export class EventsController {
       ...headOf(request),
       body: bodyOf(request),
       receivedMs: this.#clock.now(),
+      traceparent: traceparentFor(request),
     });
     return send(reply, answer);
   }

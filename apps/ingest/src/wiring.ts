@@ -54,7 +54,7 @@ function openService(
   broker: Broker,
   tables: Tables,
   leaseMs: number,
-  { clock, log, metrics }: ServiceParts,
+  { clock, log, metrics, tracer }: ServiceParts,
 ): IngestService {
   const records = metrics.counter('tidemark_ingest_records_total', 'Records by what became of them.', [
     'tenant',
@@ -63,7 +63,7 @@ function openService(
   ]);
   const count = (event: RecordEvent, tenant: string, table: string, n: number) =>
     records.inc({ tenant, table, event }, n);
-  return new IngestService({ deduplicator, broker, tables, clock, leaseMs, log, metrics: { count } });
+  return new IngestService({ deduplicator, broker, tables, clock, leaseMs, log, metrics: { count }, tracer });
 }
 
 /**

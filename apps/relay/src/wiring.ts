@@ -1,6 +1,14 @@
 import type { Broker } from '@tidemark/libs-broker-contract';
 import type { OpStore } from '@tidemark/libs-op-store-contract';
-import { Intake, MachinesService, PullService, PushService, StreamWriter } from '@tidemark/libs-relay';
+import {
+  Intake,
+  MachinesService,
+  PushService,
+  StreamWriter,
+  TailHub,
+  TailService,
+  toldAppends,
+} from '@tidemark/libs-relay';
 import type { OpenService, ServiceParts } from '@tidemark/libs-service-kit';
 import { AppModule } from './app.module.ts';
 import { type RelaySettings, queueFolder, sqliteFile } from './config.ts';
@@ -10,12 +18,15 @@ export async function openRelay(settings: RelaySettings, parts: ServiceParts): P
   const { clock, sleeper, stopping } = parts;
   const { connectSqlite } = await import('@tidemark/libs-op-store-sql');
   const store = await connectSqlite({ file: sqliteFile(settings), clock, sleeper });
-  const broker = settings.RELAY_INTAKE ? await openBroker(settings, parts) : null;
-  const intake = broker === null ? null : openIntake(broker, store.opStore, parts);
+  // Without intake too: the relays of one file tell each other of their appends through it.
+  const broker = await openBroker(settings, parts);
+  const hub = openHub(store.opStore, broker, settings, parts);
+  const told = toldAppends(store.opStore, hub);
+  const intake = settings.RELAY_INTAKE ? openIntake(broker, told, parts) : null;
   const module = AppModule.create({
     opStore: store.opStore,
-    push: new PushService(store.opStore, openWriter(store.opStore, settings, parts)),
-    pull: new PullService(store.opStore),
+    push: new PushService(store.opStore, openWriter(told, settings, parts)),
+    pull: openTail(store.opStore, hub, settings, parts),
     registry: store.prefixRegistry,
     machines: new MachinesService(store.presenceBoard, clock),
     intake,
@@ -26,19 +37,66 @@ export async function openRelay(settings: RelaySettings, parts: ServiceParts): P
     module,
     checks: {
       op_store: () => store.opStore.ping(),
-      ...(broker === null ? {} : { broker: () => broker.ping() }),
+      broker: () => broker.ping(),
     },
     cors: settings.RELAY_CORS_ORIGINS,
-    background: intake === null ? [] : [(signal) => intake.run(signal)],
+    background: [
+      (signal) => hub.run(signal),
+      ...(intake === null ? [] : [(signal: AbortSignal) => intake.run(signal)]),
+    ],
     close: async () => {
-      await broker?.close();
+      await broker.close();
       await store.close();
     },
   };
 }
 
+function openHub(opStore: OpStore, broker: Broker, settings: RelaySettings, parts: ServiceParts): TailHub {
+  const { metrics } = parts;
+  const waiting = metrics.gauge('tidemark_tail_readers', 'Readers that wait for ops.');
+  const woken = metrics.counter('tidemark_tail_wakeups_total', 'Appends that woke readers, by what told of them.', [
+    'source',
+  ]);
+  return new TailHub({
+    ...parts,
+    opStore,
+    broker,
+    readersMax: settings.RELAY_TAIL_READERS,
+    pollMs: settings.RELAY_TAIL_POLL_MS,
+    heardPollMs: settings.RELAY_TAIL_TOLD_POLL_MS,
+    metrics: {
+      waiting: (readers) => waiting.set(readers),
+      woken: (source) => woken.inc({ source }),
+    },
+  });
+}
+
+function openTail(opStore: OpStore, hub: TailHub, settings: RelaySettings, parts: ServiceParts): TailService {
+  const { metrics } = parts;
+  const delivered = metrics.histogram(
+    'tidemark_tail_delivery_seconds',
+    'From when the relay heard of an append until a waiting reader was given it.',
+    [0.0005, 0.001, 0.002, 0.005, 0.01, 0.05, 0.2, 1, 5],
+  );
+  const dropped = metrics.counter(
+    'tidemark_tail_dropped_total',
+    'Readers of events cut off because they took nothing.',
+  );
+  return new TailService({
+    ...parts,
+    opStore,
+    hub,
+    strictCursor: settings.RELAY_STRICT_CURSOR,
+    events: { heartbeatMs: settings.RELAY_TAIL_HEARTBEAT_MS, slowMs: settings.RELAY_TAIL_SLOW_SECS },
+    metrics: {
+      delivered: (ms) => delivered.observe(ms / 1000),
+      dropped: () => dropped.inc(),
+    },
+  });
+}
+
 function openWriter(
-  opStore: OpStore,
+  opStore: Pick<OpStore, 'append'>,
   settings: RelaySettings,
   { clock, sleeper, metrics }: ServiceParts,
 ): StreamWriter {
@@ -74,7 +132,11 @@ async function openBroker(settings: RelaySettings, { clock, sleeper, random }: S
   return connectEmbeddedBroker({ folder: queueFolder(settings), clock, sleeper, random });
 }
 
-function openIntake(broker: Broker, opStore: OpStore, { clock, sleeper, random, log, metrics }: ServiceParts): Intake {
+function openIntake(
+  broker: Broker,
+  opStore: Pick<OpStore, 'append'>,
+  { clock, sleeper, random, log, metrics, tracer }: ServiceParts,
+): Intake {
   const appended = metrics.counter('tidemark_intake_appended_total', 'Events that became ops.');
   const repeated = metrics.counter(
     'tidemark_intake_repeated_total',
@@ -91,6 +153,7 @@ function openIntake(broker: Broker, opStore: OpStore, { clock, sleeper, random, 
     sleeper,
     random,
     log,
+    tracer,
     owner: Buffer.from(random.bytes(8)).toString('hex'),
     metrics: {
       appended: (count) => appended.inc(count),

@@ -5,8 +5,10 @@ import {
   type Fault,
   type Random,
   type Sleeper,
+  type Tracer,
   asFault,
   backoffMs,
+  untraced,
 } from '@tidemark/libs-kernel';
 import type { OpStore } from '@tidemark/libs-op-store-contract';
 import type { Views } from '@tidemark/libs-views-contract';
@@ -26,6 +28,7 @@ export interface FoldWorkerOptions {
   readonly random: Random;
   readonly log?: FoldLog;
   readonly metrics?: FoldMetrics;
+  readonly tracer?: Tracer;
   /** Ops read, folded and marked together. Default 500. */
   readonly pageOpsMax?: number;
 }
@@ -101,7 +104,7 @@ export class FoldWorker {
 
   constructor(options: FoldWorkerOptions) {
     const { opStore, views, reducers, clock, sleeper, log = SILENT_LOG, metrics = NO_METRICS } = options;
-    const { pageOpsMax = PAGE_OPS_MAX } = options;
+    const { tracer = untraced, pageOpsMax = PAGE_OPS_MAX } = options;
     this.#options = options;
     this.#log = log;
     this.#breathedAtMs = clock.monotonic();
@@ -113,6 +116,7 @@ export class FoldWorker {
       clock,
       log,
       metrics,
+      tracer,
       pageOpsMax,
       saved: (stream, mark) => this.#watch.saved(stream, mark),
       breathe: () => this.#breathe(),

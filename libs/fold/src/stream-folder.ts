@@ -1,6 +1,7 @@
-import { type Clock, unreachable } from '@tidemark/libs-kernel';
+import { type Clock, type Tracer, unreachable } from '@tidemark/libs-kernel';
 import type { OpStore, ReadPage, SequencedOp } from '@tidemark/libs-op-store-contract';
 import type { StoredMark, ViewChange, Views } from '@tidemark/libs-views-contract';
+import { opTraceparent, traceparentsOf } from '@tidemark/libs-wire';
 import { MarkSaver } from './mark-saver.ts';
 import { RecentMarks } from './recent-marks.ts';
 import type { Reducers } from './reduce.ts';
@@ -14,6 +15,7 @@ export interface StreamFolderOptions {
   readonly clock: Clock;
   readonly log: FoldLog;
   readonly metrics: FoldMetrics;
+  readonly tracer: Tracer;
   readonly pageOpsMax: number;
   /** Called after each save of a mark. */
   readonly saved: (stream: string, mark: StoredMark) => void;
@@ -92,7 +94,12 @@ export class StreamFolder {
     this.#options.log.warn(fields, 'the log ends below the mark of its view: was the log replaced?');
   }
 
-  async #foldPage(stream: string, mark: StoredMark, page: ReadPage): Promise<StoredMark> {
+  #foldPage(stream: string, mark: StoredMark, page: ReadPage): Promise<StoredMark> {
+    const traces = traceparentsOf(page.ops.map(({ op }) => op));
+    return this.#options.tracer.span('fold', () => this.#applyPage(stream, mark, page), traces);
+  }
+
+  async #applyPage(stream: string, mark: StoredMark, page: ReadPage): Promise<StoredMark> {
     const { views, metrics } = this.#options;
     const { changes, notFolded, refused } = this.#reduce(stream, page.ops);
     if (changes.length > 0) await views.apply(stream, mark.epoch, changes);
@@ -131,7 +138,7 @@ export class StreamFolder {
 
   /** Before the mark passes the op, so that no refusal is silent. */
   #tellRefused(stream: string, { seq, op }: SequencedOp, reason: string): void {
-    const fields = { stream, seq: String(seq), opId: op.opId, reason };
+    const fields = { stream, seq: String(seq), opId: op.opId, traceparent: opTraceparent(op) ?? undefined, reason };
     this.#options.log.warn(fields, 'refused: the op cannot be folded, its mark passes it');
   }
 

@@ -1,6 +1,6 @@
 import type { Broker } from '@tidemark/libs-broker-contract';
 import type { Deduplicator } from '@tidemark/libs-dedupe-contract';
-import { type Clock, WINDOW_RECORDS_MAX } from '@tidemark/libs-kernel';
+import { type Clock, type Tracer, WINDOW_RECORDS_MAX, untraced } from '@tidemark/libs-kernel';
 import { type Admitted, type Refusal, type RequestHead, admit } from './admit.ts';
 import { type IngestAnswer, Tally, refuse } from './answer.ts';
 import { decode } from './decode.ts';
@@ -19,12 +19,15 @@ export interface IngestParts {
   readonly publishesInFlightMax?: number;
   readonly log?: IngestLog;
   readonly metrics?: IngestMetrics;
+  readonly tracer?: Tracer;
 }
 
 export interface IngestRequest extends RequestHead {
   readonly body: Uint8Array;
   /** Wall clock, ms: when the request arrived. Every record of it carries this time. */
   readonly receivedMs: number;
+  /** W3C traceparent that its events carry on; absent: nobody follows the trace. */
+  readonly traceparent?: string | undefined;
 }
 
 /**
@@ -35,7 +38,13 @@ export class IngestService {
   readonly #parts: Required<IngestParts>;
 
   constructor(parts: IngestParts) {
-    this.#parts = { publishesInFlightMax: WINDOW_RECORDS_MAX, log: silentLog, metrics: noMetrics, ...parts };
+    this.#parts = {
+      publishesInFlightMax: WINDOW_RECORDS_MAX,
+      log: silentLog,
+      metrics: noMetrics,
+      tracer: untraced,
+      ...parts,
+    };
   }
 
   /** What can be decided while the body has not arrived: a refused request need not send it. */
@@ -52,7 +61,7 @@ export class IngestService {
     if (admission.kind === 'refused') return admission.answer;
     const decoded = decode(admission.format, request.body);
     if (decoded.kind === 'refused') return refuse(decoded.status, decoded.error);
-    const windows = this.#windowsOf(admission, request.receivedMs);
+    const windows = this.#windowsOf(admission, request);
     const tally = new Tally();
     for (const raw of chunks(decoded.kind === 'single' ? [decoded.record] : decoded.records, WINDOW_RECORDS_MAX)) {
       const window = await windows.open(raw);
@@ -63,12 +72,12 @@ export class IngestService {
     return decoded.kind === 'single' ? tally.single() : tally.batch();
   }
 
-  #windowsOf({ tenant, table }: Admitted, receivedMs: number): RequestWindows {
+  #windowsOf({ tenant, table }: Admitted, { receivedMs, traceparent }: IngestRequest): RequestWindows {
     const { broker, log, metrics } = this.#parts;
     const receivedTimestamp = new Date(receivedMs).toISOString();
     return new RequestWindows(
       { ...this.#parts, notes: new WindowNotes(log, metrics, tenant, table.name) },
-      { tenant, table, receivedTimestamp, bodyBytesMax: broker.bodyBytesMax },
+      { tenant, table, receivedTimestamp, traceparent, bodyBytesMax: broker.bodyBytesMax },
     );
   }
 }

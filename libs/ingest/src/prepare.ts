@@ -27,6 +27,8 @@ export interface PrepareContext {
   readonly table: TableSettings;
   /** RFC 3339, UTC. */
   readonly receivedTimestamp: string;
+  /** The trace that the events continue; absent: none. */
+  readonly traceparent?: string | undefined;
   /** Largest message that the queue accepts. */
   readonly bodyBytesMax: number;
 }
@@ -46,6 +48,7 @@ export function prepare(raw: RawRecord, context: PrepareContext): Prepared {
     receivedTimestamp: context.receivedTimestamp,
     id,
     entity: null,
+    ...(context.traceparent !== undefined && { traceparent: context.traceparent }),
     data: raw.text.trim(),
   });
   if (event.length > context.bodyBytesMax) {

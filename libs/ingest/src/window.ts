@@ -1,6 +1,6 @@
 import type { Broker } from '@tidemark/libs-broker-contract';
 import type { ClaimedKey, Deduplicator } from '@tidemark/libs-dedupe-contract';
-import type { Clock } from '@tidemark/libs-kernel';
+import type { Clock, Tracer } from '@tidemark/libs-kernel';
 import type { RecordResult } from './answer.ts';
 import { commit, release } from './commit.ts';
 import type { RawRecord } from './decode.ts';
@@ -19,6 +19,7 @@ export interface WindowParts {
   readonly leaseMs: number;
   readonly publishesInFlightMax: number;
   readonly notes: WindowNotes;
+  readonly tracer: Tracer;
 }
 
 /** A window whose ids are claimed and whose records are not yet published. */
@@ -75,7 +76,7 @@ export class RequestWindows {
   }
 
   async close(window: OpenWindow): Promise<ClosedWindow | FailedWindow> {
-    const { fates, detail } = await this.#publish(window);
+    const { fates, detail } = await this.#parts.tracer.span('publish', () => this.#publish(window));
     const settlement = settle(fates, { leaseMs: this.#parts.leaseMs, earlierQueued: this.#queued });
     await this.#settleClaims(settlement, window.standings);
     this.#parts.notes.published(fates, settlement.failure, detail);

@@ -5,3 +5,4 @@ export * from './fault.ts';
 export * from './limits.ts';
 export * from './random.ts';
 export * from './text.ts';
+export * from './tracer.ts';

@@ -1,6 +1,6 @@
 import type { Delivery } from '@tidemark/libs-broker-contract';
 import { DOCUMENT_NAME_BYTES_MAX } from '@tidemark/libs-kernel';
-import { type Op, decodeEvent, streamName } from '@tidemark/libs-wire';
+import { type Op, decodeEvent, streamName, tracedExtra } from '@tidemark/libs-wire';
 
 export interface EventOp {
   readonly stream: string;
@@ -10,6 +10,7 @@ export interface EventOp {
 /**
  * The op that an event of the queue becomes. Equal for every redelivery of the event, so that the append's idempotence by op id
  * absorbs them: op id = the idempotency key, or for a keyless event the queue's name and the event's seq in it.
+ * The event's trace goes on in the op's member `traceparent`, which the event has as well, so it too is equal.
  * lamport = the broker's seq, so that the last event of a document in queue order wins.
  * An id too long to name a document leaves that to the op id: the event is kept whole, and its document can be asked for.
  * Faults: `malformed`, `invalid` for a body that is no event envelope (the intake parks it).
@@ -32,7 +33,7 @@ export function eventOp(delivery: Delivery): EventOp {
       value: event.data,
       author: '',
       wallClock: event.receivedTimestamp,
-      extra: '{}',
+      extra: tracedExtra(event.traceparent),
     },
   };
 }

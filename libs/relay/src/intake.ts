@@ -1,7 +1,16 @@
 import type { Broker, Consumer, Delivery, Lease } from '@tidemark/libs-broker-contract';
-import { type BackoffShape, type Clock, type Random, type Sleeper, asFault, backoffMs } from '@tidemark/libs-kernel';
+import {
+  type BackoffShape,
+  type Clock,
+  type Random,
+  type Sleeper,
+  type Tracer,
+  asFault,
+  backoffMs,
+  untraced,
+} from '@tidemark/libs-kernel';
 import type { OpStore } from '@tidemark/libs-op-store-contract';
-import type { Op } from '@tidemark/libs-wire';
+import { type Op, traceparentsOf } from '@tidemark/libs-wire';
 import { eventOp } from './event-op.ts';
 
 export interface IntakeLog {
@@ -26,6 +35,7 @@ export interface IntakeOptions {
   readonly random: Random;
   readonly log: IntakeLog;
   readonly metrics: IntakeMetrics;
+  readonly tracer?: Tracer;
   /** Names this replica among those that want to drain a queue. */
   readonly owner: string;
 }
@@ -175,8 +185,9 @@ export class Intake {
   }
 
   async #append(stream: string, ops: readonly Op[]): Promise<boolean> {
+    const { opStore, tracer = untraced } = this.#options;
     try {
-      const outcomes = await this.#options.opStore.append(stream, ops);
+      const outcomes = await tracer.span('append', () => opStore.append(stream, ops), traceparentsOf(ops));
       const fresh = outcomes.filter(({ kind }) => kind === 'stored').length;
       this.#options.metrics.appended(fresh);
       this.#options.metrics.repeated(outcomes.length - fresh);

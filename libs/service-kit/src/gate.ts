@@ -4,6 +4,7 @@ import type { Answer } from './answer.ts';
 import type { Guard } from './auth/guard.ts';
 import { type CorsOrigins, applyCors } from './cors.ts';
 import { keepContext, traceOf } from './request-context.ts';
+import type { Tracing } from './tracing.ts';
 
 /** What a request passes before anything else is looked at. */
 export interface Gate {
@@ -11,6 +12,8 @@ export interface Gate {
   readonly cors?: CorsOrigins | null;
   /** null: nobody is asked who they are. */
   readonly guard?: Guard | null;
+  /** null: requests have their context, and no spans. */
+  readonly tracing?: Tracing | null;
 }
 
 /** Lets a request pass (undefined), or answers it. */
@@ -19,11 +22,12 @@ export type Pass = (request: FastifyRequest, reply: FastifyReply) => Promise<Ans
 /** CORS, then authentication; a path or method that nobody serves is answered as such, whoever asks. */
 export function openGate(
   fastify: FastifyInstance,
-  { cors = null, guard = null }: Gate,
+  { cors = null, guard = null, tracing = null }: Gate,
   wordFault: (fault: Fault, request: FastifyRequest) => Answer,
 ): Pass {
   recordRoutes(fastify);
-  keepContext(fastify, traceOf);
+  keepContext(fastify, (request) => tracing?.begin(request) ?? traceOf(request));
+  fastify.addHook('onResponse', async (request, reply) => tracing?.end(request, reply));
   return async (request, reply) => {
     const preflight = cors === null ? undefined : applyCors(cors, request, reply);
     if (preflight !== undefined || guard === null || request.is404) return preflight;

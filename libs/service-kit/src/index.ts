@@ -14,3 +14,4 @@ export * from './run-service.ts';
 export * from './settings.ts';
 export * from './shared-settings.ts';
 export * from './system.ts';
+export { traceparentFor } from './tracing.ts';

@@ -1,5 +1,5 @@
 import type { DynamicModule } from '@nestjs/common';
-import { type Clock, type Random, type Sleeper, asFault } from '@tidemark/libs-kernel';
+import { type Clock, type Random, type Sleeper, type Tracer, asFault } from '@tidemark/libs-kernel';
 import { type Answer, json } from './answer.ts';
 import type { Access } from './auth/access.ts';
 import { guardOf } from './auth/guard.ts';
@@ -17,6 +17,7 @@ import { type Address, type Settings, SettingsProblem, type SettingsShape } from
 import { describeSettings, parseSettings } from './settings.ts';
 import type { sharedSettings } from './shared-settings.ts';
 import { systemClock, systemRandom, systemSleeper } from './system.ts';
+import { Tracing, openSpanExport } from './tracing.ts';
 
 /** What a service gets from the real world. */
 export interface ServiceParts {
@@ -25,6 +26,7 @@ export interface ServiceParts {
   readonly sleeper: Sleeper;
   readonly log: Logger;
   readonly metrics: Metrics;
+  readonly tracer: Tracer;
   /** Aborted when shutdown begins. */
   readonly stopping: AbortSignal;
 }
@@ -84,7 +86,8 @@ async function start<S extends SettingsShape & typeof sharedSettings>(service: S
   const lifecycle = new Lifecycle(log, { prestopMs: shared.TIDEMARK_PRESTOP_SECS * 1000, drainMs });
   const metrics = new Metrics(service.name);
   const world = { clock: systemClock, random: systemRandom, sleeper: systemSleeper };
-  const parts = { ...world, log, metrics, stopping: lifecycle.stopping };
+  const tracing = new Tracing(await openSpanExport(service.name, shared, log), log);
+  const parts = { ...world, log, metrics, tracer: tracing, stopping: lifecycle.stopping };
   const authenticator = await openAuthenticator(shared, parts);
   const guard = authenticator && guardOf({ authenticator, access: service.access, log, metrics });
   const apart = shared.TIDEMARK_METRICS_ADDR;
@@ -96,7 +99,7 @@ async function start<S extends SettingsShape & typeof sharedSettings>(service: S
   const http = await createHttp(
     module,
     { ...service.http, ...(open.admit && { admit: open.admit }), bounds: boundsOf(shared) },
-    { ...parts, leaving: lifecycle.leaving, gate: { guard, cors: open.cors ?? null } },
+    { ...parts, leaving: lifecycle.leaving, gate: { guard, cors: open.cors ?? null, tracing } },
   );
   await listening(service.addressSetting, () => http.listen(address.port, address.host));
   const loops = runLoops(open, service.name, lifecycle, log);
@@ -105,6 +108,7 @@ async function start<S extends SettingsShape & typeof sharedSettings>(service: S
     await closeHttp(http, { drainMs, cut: (connections) => log.warn({ connections }, 'cut off at the deadline') });
     await loops;
     await open.close();
+    await tracing.close(systemSleeper);
     await metricsListener?.close();
   });
   log.info({ address: await http.getUrl(), metrics: metricsListener?.url, pid: process.pid }, 'listening');

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { authSettings } from './auth/settings.ts';
 import { HTTP_BOUNDS } from './http-bounds.ts';
 import { type SettingsShape, address } from './settings.ts';
+import { tracingSettings } from './tracing.ts';
 
 /** The settings that every service has. */
 export const sharedSettings = {
@@ -43,4 +44,5 @@ export const sharedSettings = {
     .max(3600)
     .default(20)
     .describe('seconds that open requests get at shutdown'),
+  ...tracingSettings,
 } satisfies SettingsShape;
