@@ -14,8 +14,7 @@ const keyring = '/usr/share/keyrings/debian-archive-keyring.gpg';
  * `~/.cache/tidemark`) and kept there. apt works on a private state: needs no root, and the system's apt stays untouched.
  */
 export async function debianFile(packageName: string, file: string, env: NodeJS.ProcessEnv): Promise<string> {
-  const cache = env['TIDEMARK_CACHE'] || path.join(homedir(), '.cache', 'tidemark');
-  const unpacked = path.join(cache, suite, packageName);
+  const unpacked = path.join(cacheFolder(env), suite, packageName);
   if (!(await isThere(path.join(unpacked, file)))) await fetchPackage(packageName, unpacked, env);
   return path.join(unpacked, file);
 }
@@ -72,6 +71,39 @@ async function putInPlace(from: string, to: string): Promise<void> {
   const beside = await mkdtemp(`${to}-`);
   await run('cp', ['-a', `${from}/.`, beside]);
   await rename(beside, to).catch(() => rm(beside, { recursive: true, force: true }));
+}
+
+/**
+ * A package of the system's own suite, unpacked into the cache folder with those packages it depends on whose names match `libraries`.
+ * Answers the folder.
+ */
+export async function systemPackage(name: string, libraries: RegExp, env: NodeJS.ProcessEnv): Promise<string> {
+  const unpacked = path.join(cacheFolder(env), 'system', name);
+  if (await isThere(unpacked)) return unpacked;
+  if (!(await onPath('apt-get', env)) || !(await onPath('dpkg', env))) {
+    throw new ServerAbsent(`${name} is not on PATH, and there is no apt-get to fetch it with`);
+  }
+  const folder = await OwnFolder.make(tmpdir(), 'apt');
+  try {
+    const depends = await run('apt-cache', ['depends', '--no-recommends', '--no-suggests', name]);
+    const needed = [...depends.matchAll(/Depends: (\S+)/g)].map(([, one]) => one as string);
+    const download = ['download', name, ...needed.filter((one) => libraries.test(one))];
+    const fetch = () => run('apt-get', download, { cwd: folder.path });
+    await fetch().catch(() => run('apt-get', ['update']).then(fetch));
+    for (const archive of (await readdir(folder.path)).filter((file) => file.endsWith('.deb'))) {
+      await run('dpkg', ['-x', path.join(folder.path, archive), path.join(folder.path, 'unpacked')]);
+    }
+    await putInPlace(path.join(folder.path, 'unpacked'), unpacked);
+    return unpacked;
+  } catch (error) {
+    throw new ServerAbsent(`${name} is not on PATH and could not be fetched: ${(error as Error).message}`);
+  } finally {
+    await folder.remove();
+  }
+}
+
+function cacheFolder(env: NodeJS.ProcessEnv): string {
+  return env['TIDEMARK_CACHE'] || path.join(homedir(), '.cache', 'tidemark');
 }
 
 /** Installs the system's own Postgres package. */

@@ -2,7 +2,8 @@ import { tmpdir } from 'node:os';
 import { ServerAbsent } from './absent.ts';
 import { dynamodbFolder, startDynamodb } from './dynamodb.ts';
 import { startNats } from './nats.ts';
-import { startPostgres } from './postgres.ts';
+import { startPgbouncer } from './pgbouncer.ts';
+import { type ServerCertificate, startPostgres } from './postgres.ts';
 import type { Server } from './server.ts';
 
 export const serviceNames = ['dynamodb', 'nats', 'postgres'] as const;
@@ -29,6 +30,8 @@ export type Services = Readonly<Record<ServiceName, Service>> & {
 };
 
 export interface ServicesRequest extends Partial<Record<ServiceName, boolean>> {
+  /** For the started Postgres: it offers TLS then. */
+  readonly certificate?: ServerCertificate;
   /** Where data folders are made; the default is the system's temporary folder (DynamoDB: memory, when there is some). */
   readonly folder?: string;
   readonly env?: NodeJS.ProcessEnv;
@@ -58,9 +61,18 @@ async function startService(name: ServiceName, request: ServicesRequest): Promis
   const env = request.env ?? process.env;
   if (!request[name]) return { kind: 'absent', reason: 'not asked for' };
   const endpoint = env[endpointVariables[name]];
-  if (endpoint) return { kind: 'given', endpoint };
+  if (endpoint && !(name === 'postgres' && request.certificate)) return { kind: 'given', endpoint };
+  return orAbsent(env, () => starters[name](request, env));
+}
+
+/** A pooler in transaction mode before the given Postgres. */
+export async function startPooler(postgres: string, env: NodeJS.ProcessEnv = process.env): Promise<Service> {
+  return orAbsent(env, () => startPgbouncer(tmpdir(), env, postgres));
+}
+
+async function orAbsent(env: NodeJS.ProcessEnv, start: () => Promise<Server>): Promise<Service> {
   try {
-    const server = await starters[name](request.folder, env);
+    const server = await start();
     return { kind: 'started', endpoint: server.endpoint, server };
   } catch (error) {
     if (!(error instanceof ServerAbsent) || env['CI']) throw error;
@@ -68,8 +80,8 @@ async function startService(name: ServiceName, request: ServicesRequest): Promis
   }
 }
 
-const starters: Record<ServiceName, (folder: string | undefined, env: NodeJS.ProcessEnv) => Promise<Server>> = {
-  dynamodb: async (folder) => startDynamodb(folder ?? (await dynamodbFolder())),
-  nats: (folder = tmpdir(), env) => startNats(folder, env),
-  postgres: (folder = tmpdir(), env) => startPostgres(folder, env),
+const starters: Record<ServiceName, (request: ServicesRequest, env: NodeJS.ProcessEnv) => Promise<Server>> = {
+  dynamodb: async ({ folder }) => startDynamodb(folder ?? (await dynamodbFolder())),
+  nats: ({ folder = tmpdir() }, env) => startNats(folder, env),
+  postgres: ({ folder = tmpdir(), certificate }, env) => startPostgres(folder, env, certificate),
 };
