@@ -1,5 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import type { Intake, MachinesService, PullService, PushService } from '@tidemark/libs-relay';
+import type { Intake, MachinesService, PushService, TailService } from '@tidemark/libs-relay';
 import type { OpStore, PrefixRegistry } from '@tidemark/libs-op-store-contract';
 import type { Logger } from '@tidemark/libs-service-kit';
 import { IntakeController } from './intake.controller.ts';
@@ -13,7 +13,7 @@ import * as token from './tokens.ts';
 export interface RelayServices {
   readonly opStore: OpStore;
   readonly push: PushService;
-  readonly pull: PullService;
+  readonly pull: TailService;
   readonly registry: PrefixRegistry;
   readonly machines: MachinesService;
   /** null: this replica takes no events from the broker. */

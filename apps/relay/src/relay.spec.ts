@@ -9,11 +9,12 @@ import {
   MemoryPresenceBoard,
   anOp,
 } from '@tidemark/libs-op-store-contract/testing';
-import { MachinesService, PullService, PushService, StreamWriter } from '@tidemark/libs-relay';
+import { MachinesService, PushService, StreamWriter } from '@tidemark/libs-relay';
 import { Metrics, createHttp, createLog } from '@tidemark/libs-service-kit';
 import { encodePush } from '@tidemark/libs-wire';
 import { AppModule } from './app.module.ts';
 import { relay } from './relay.ts';
+import { specTail } from './spec-tail.ts';
 
 let time: ManualTime;
 let opStore: OpStore;
@@ -33,7 +34,7 @@ async function start(store: OpStore): Promise<void> {
   const module = AppModule.create({
     opStore,
     push: new PushService(opStore, writer),
-    pull: new PullService(opStore),
+    pull: specTail({ opStore, time }).tail,
     registry: new MemoryPrefixRegistry(),
     machines: new MachinesService(new MemoryPresenceBoard(), time),
     intake: null,

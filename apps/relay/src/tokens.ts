@@ -1,6 +1,6 @@
 export const OP_STORE = Symbol('OpStore');
 export const PUSH = Symbol('PushService');
-export const PULL = Symbol('PullService');
+export const PULL = Symbol('TailService');
 export const REGISTRY = Symbol('PrefixRegistry');
 export const MACHINES = Symbol('MachinesService');
 export const INTAKE = Symbol('Intake');

@@ -29,7 +29,7 @@ export interface IntakeMetrics {
 
 export interface IntakeOptions {
   readonly broker: Broker;
-  readonly opStore: OpStore;
+  readonly opStore: Pick<OpStore, 'append'>;
   readonly clock: Clock;
   readonly sleeper: Sleeper;
   readonly random: Random;
