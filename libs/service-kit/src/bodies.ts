@@ -3,8 +3,11 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Fault } from '@tidemark/libs-kernel';
 
-/** Time in which the rest of a body that nobody wants may still arrive, so that its sender gets to read the refusal. */
-const LINGER_MS_MAX = 5000;
+/** How much of a body that nobody wants may still arrive, and how long, so that its sender gets to read the refusal. */
+interface Linger {
+  readonly bytesMax: number;
+  readonly msMax: number;
+}
 
 export function readBodiesAsBytes(fastify: FastifyInstance): void {
   fastify.removeAllContentTypeParsers();
@@ -43,27 +46,27 @@ export function answerBeforeBody(
   { raw, method }: FastifyRequest,
   reply: FastifyReply,
   payload: unknown,
-  bytesMax: number,
+  linger: Linger,
 ): unknown {
   if (raw.complete || raw.destroyed || raw.httpVersionMajor !== 1 || method === 'HEAD') return payload;
   reply.header('connection', 'close');
   if ((waitsToSend(raw) && !asked.has(raw)) || payload instanceof Readable) return payload;
   const body = Buffer.from((payload as string | Buffer | null | undefined) ?? '');
   reply.header('content-length', body.length);
-  return Readable.from(lingering(raw, reply.raw, body, bytesMax), { objectMode: false });
+  return Readable.from(lingering(raw, reply.raw, body, linger), { objectMode: false });
 }
 
-async function* lingering(raw: IncomingMessage, response: ServerResponse, body: Buffer, bytesMax: number) {
+async function* lingering(raw: IncomingMessage, response: ServerResponse, body: Buffer, linger: Linger) {
   response.flushHeaders();
   if (body.length > 0) yield body;
-  await dropped(raw, bytesMax);
+  await dropped(raw, linger);
 }
 
 /** Resolves when the rest of the body has arrived, or it is too much, too late, or cut. */
-function dropped(raw: IncomingMessage, bytesMax: number): Promise<void> {
+function dropped(raw: IncomingMessage, { bytesMax, msMax }: Linger): Promise<void> {
   return new Promise((resolve) => {
     let bytes = 0;
-    const late = setTimeout(resolve, LINGER_MS_MAX);
+    const late = setTimeout(resolve, msMax);
     const done = () => {
       clearTimeout(late);
       resolve();
@@ -73,6 +76,7 @@ function dropped(raw: IncomingMessage, bytesMax: number): Promise<void> {
       if (bytes > bytesMax) done();
     });
     raw.once('end', done).once('close', done);
+    raw.socket.once('end', done);
   });
 }
 

@@ -14,6 +14,8 @@ export interface HttpBounds {
   readonly requestMsMax: number;
   /** A reader that takes nothing of an answer for this long is cut off. */
   readonly stalledMsMax: number;
+  /** How long the rest of a body that is refused is read and dropped before its connection closes. */
+  readonly lingerMsMax: number;
 }
 
 export const HTTP_BOUNDS: HttpBounds = {
@@ -23,6 +25,7 @@ export const HTTP_BOUNDS: HttpBounds = {
   headMsMax: 20_000,
   requestMsMax: 120_000,
   stalledMsMax: 120_000,
+  lingerMsMax: 5000,
 };
 
 /** Above the idle time of usual load balancers (60 s), so that it is they who close a connection that they may just be about to use. */

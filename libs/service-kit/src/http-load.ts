@@ -17,19 +17,20 @@ const PROBES: readonly (string | undefined)[] = ['/livez', '/readyz', '/metrics'
 export class HttpLoad {
   readonly traffic = new Traffic();
   readonly servers: Server[] = [];
-  readonly #bounds: HttpBounds;
+  readonly bounds: HttpBounds;
   readonly #bodies: ByteBudget;
   readonly #answers: ByteBudget;
   readonly #surplus = new WeakSet<Socket>();
   readonly #refused;
 
   constructor(bounds: HttpBounds, metrics: Metrics) {
-    this.#bounds = bounds;
+    this.bounds = bounds;
     const held = metrics.gauge('tidemark_http_held_bytes', 'Bodies of open requests, and answers not taken yet.', [
       'kind',
     ]);
     this.#bodies = new ByteBudget(bounds.bodiesBytesMax, (bytes) => held.set({ kind: 'bodies' }, bytes));
     this.#answers = new ByteBudget(bounds.bodiesBytesMax, (bytes) => held.set({ kind: 'answers' }, bytes));
+    for (const kind of ['bodies', 'answers'] as const) held.set({ kind }, 0);
     metrics.gaugeOf('tidemark_http_connections', 'Open connections.', () => this.traffic.connections);
     metrics.gaugeOf('tidemark_http_requests', 'Requests without an answer yet.', () => this.traffic.requests);
     this.#refused = metrics.counter('tidemark_http_refused_total', 'Requests refused because a bound was reached.', [
@@ -38,9 +39,9 @@ export class HttpLoad {
   }
 
   serve(handler: RequestListener): Server {
-    const server = httpServer(handler, this.#bounds, this.traffic);
+    const server = httpServer(handler, this.bounds, this.traffic);
     server.on('connection', (socket: Socket) => {
-      if (this.traffic.connections > this.#bounds.connectionsMax) this.#surplus.add(socket);
+      if (this.traffic.connections > this.bounds.connectionsMax) this.#surplus.add(socket);
     });
     this.servers.push(server);
     return server;
@@ -58,11 +59,12 @@ export class HttpLoad {
 
   /**
    * Sets bytes aside for a body before it is read, until the end of the answer: as many as it says it has, else as many as its route takes.
-   * A body that says it is larger is left to be refused for that.
+   * One that says it is larger is refused for that.
    */
   reserveBody(request: FastifyRequest, reply: FastifyReply): void {
     const bytes = bodyBytes(request);
-    if (bytes === 0 || bytes > request.routeOptions.bodyLimit) return;
+    if (bytes === 0) return;
+    if (bytes > request.routeOptions.bodyLimit) throw bodyTooLarge(request);
     if (!this.#bodies.reserve(bytes)) throw this.#refusal('bodies');
     this.traffic.whenEnded(request.raw, reply.raw, () => this.#bodies.release(bytes));
   }
@@ -70,14 +72,14 @@ export class HttpLoad {
   /** An answer is in memory until its reader takes it; a reader that takes nothing is cut off. */
   holdAnswer(request: FastifyRequest, reply: FastifyReply, bytes: number): void {
     const socket = request.raw.socket as Partial<Socket> | null;
-    socket?.setTimeout?.(this.#bounds.stalledMsMax);
+    socket?.setTimeout?.(this.bounds.stalledMsMax);
     if (bytes === 0) return;
     this.#answers.hold(bytes);
     this.traffic.whenEnded(request.raw, reply.raw, () => this.#answers.release(bytes));
   }
 
   #reached({ socket, method }: IncomingMessage): Bound | undefined {
-    const { connectionsMax, pipelinedMax } = this.#bounds;
+    const { connectionsMax, pipelinedMax } = this.bounds;
     if (this.#surplus.has(socket) && this.traffic.connections > connectionsMax) return 'connections';
     if (this.traffic.requestsOf(socket) > pipelinedMax) return 'pipelined';
     if (this.traffic.requests > connectionsMax) return 'requests';
@@ -97,6 +99,10 @@ const WORDS: Readonly<Record<Bound, string>> = {
   bodies: 'too many request bodies at the same time',
   answers: 'too many answers that are not taken',
 };
+
+export function bodyTooLarge({ routeOptions }: FastifyRequest): Fault {
+  return new Fault('too_large', `request body exceeded ${routeOptions.bodyLimit} bytes`);
+}
 
 function bodyBytes({ method, headers, routeOptions }: FastifyRequest): number {
   if (method === 'GET' || method === 'HEAD') return 0;

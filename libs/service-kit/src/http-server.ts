@@ -20,9 +20,7 @@ export function httpServer(handler: RequestListener, bounds: HttpBounds, traffic
   traffic.watch(server);
   server.on('checkContinue', (request, response) => server.emit('request', request, response));
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
-  server.on('connect', (_request, socket: Socket) =>
-    refuse(socket, '405 Method Not Allowed', 'CONNECT is not offered'),
-  );
+  server.on('connect', (_request, socket: Socket) => refuse(socket, '400 Bad Request', 'CONNECT is not offered'));
   return server;
 }
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { RequestListener } from 'node:http';
 import { type DynamicModule, HttpException } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -8,11 +9,11 @@ import { type Answer, faultAnswer, send } from './answer.ts';
 import { answerBeforeBody, askForBody, readBodiesAsBytes, refuseEncoded } from './bodies.ts';
 import { type Gate, type Pass, openGate } from './gate.ts';
 import { HTTP_BOUNDS, type HttpBounds } from './http-bounds.ts';
-import { HttpLoad } from './http-load.ts';
+import { HttpLoad, bodyTooLarge } from './http-load.ts';
 import { clientErrorHandler } from './http-server.ts';
 import { type Logger, NestLog } from './log.ts';
 import type { Metrics } from './metrics.ts';
-import { refuseUnreadable } from './readable.ts';
+import { pathFault, refuseUnreadable } from './readable.ts';
 import { logFieldsOf } from './request-context.ts';
 import { answerUnknownRoutes } from './unknown-routes.ts';
 
@@ -57,7 +58,7 @@ export async function createHttp(
 ): Promise<NestFastifyApplication> {
   const load = new HttpLoad({ ...HTTP_BOUNDS, ...options.bounds }, parts.metrics);
   const adapter = new FastifyAdapter({
-    serverFactory: (handler) => load.serve(handler),
+    serverFactory: (handler: RequestListener) => load.serve(handler),
     bodyLimit: options.bodyBytesMax,
     routerOptions: { caseSensitive: true, ignoreTrailingSlash: false, maxParamLength: PATH_SEGMENT_CHARS_MAX },
     requestIdHeader: false,
@@ -68,9 +69,13 @@ export async function createHttp(
     clientErrorHandler: clientErrorHandler(load.traffic),
     return503OnClosing: false,
     forceCloseConnections: 'idle',
-    frameworkErrors: (error: Error & { statusCode?: number }, request: FastifyRequest, reply: FastifyReply) => {
+    frameworkErrors: (
+      error: Error & { code?: string; statusCode?: number },
+      request: FastifyRequest,
+      reply: FastifyReply,
+    ) => {
       beginAnswer(request, reply, options);
-      const answer = wordFault(new Fault('malformed', error.message), request);
+      const answer = wordFault(pathFault(error.code), request);
       void send(reply.header('connection', 'close'), { ...answer, status: error.statusCode ?? answer.status });
     },
   });
@@ -113,7 +118,7 @@ export function loadOf(application: NestFastifyApplication): HttpLoad {
 function httpFault(thrown: unknown, request: FastifyRequest): Fault {
   const status =
     thrown instanceof HttpException ? thrown.getStatus() : (thrown as { statusCode?: unknown } | null)?.statusCode;
-  if (status === 413) return new Fault('too_large', `request body exceeded ${request.routeOptions.bodyLimit} bytes`);
+  if (status === 413) return bodyTooLarge(request);
   if (status === 415) return new Fault('unsupported', 'the Content-Type cannot be read');
   if (status === 400) return new Fault('malformed', 'invalid request body');
   return asFault(thrown);
@@ -154,7 +159,10 @@ function observe(
       reply.header('tidemark-outcome', reply.statusCode < 500 ? 'not-done' : 'unknown');
     }
     load.holdAnswer(request, reply, bytesOf(payload));
-    return answerBeforeBody(request, reply, payload, options.bodyBytesMax);
+    return answerBeforeBody(request, reply, payload, {
+      bytesMax: options.bodyBytesMax,
+      msMax: load.bounds.lingerMsMax,
+    });
   });
   fastify.addHook('onResponse', async (request, reply) => {
     const ms = clock.monotonic() - (started.get(request) ?? clock.monotonic());
