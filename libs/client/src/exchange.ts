@@ -1,4 +1,5 @@
 import type { Clock, Outcome, Sleeper } from '@tidemark/libs-kernel';
+import { parseInt64 } from '@tidemark/libs-wire';
 import { ServiceError } from './service-error.ts';
 
 /** One request to a service. */
@@ -28,28 +29,53 @@ export interface Wire {
 
 /** Sends the request once. Whatever is no answer becomes a ServiceError that says what is known of the work. */
 export async function exchange(wire: Wire, url: string, ask: Ask): Promise<Answer> {
-  if (ask.signal?.aborted) throw aborted(ask.signal, 'not-done');
-  const ended = new AbortController();
-  const late = new AbortController();
-  void wire.sleeper.sleep(ask.timeoutMs, ended.signal).then(() => ended.signal.aborted || late.abort());
+  const answer = await attempted(ask.signal, (signal) =>
+    within(wire.sleeper, ask.timeoutMs, fetched(wire, url, ask, signal).then(whole)),
+  );
+  if ((answer.status >= 200 && answer.status < 300) || ask.answers?.includes(answer.status)) return answer;
+  throw refused(answer, wire.clock);
+}
+
+/** The head of the answer; its body may go on for long. */
+export function fetched(wire: Wire, url: string, ask: Ask, signal: AbortSignal): Promise<Response> {
+  const { method, headers = {}, body } = ask;
+  return wire.fetch(url, { method, headers, signal, ...(body !== undefined && { body }) });
+}
+
+export async function whole(response: Response): Promise<Answer> {
+  return { status: response.status, headers: response.headers, body: new Uint8Array(await response.arrayBuffer()) };
+}
+
+/** Work on one request, which is given up when the work ends or the caller's signal aborts. */
+async function attempted<T>(given: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  if (given?.aborted) throw aborted(given, 'not-done');
+  const leave = new AbortController();
   try {
-    const answer = await whole(wire, url, ask, late.signal);
-    if ((answer.status >= 200 && answer.status < 300) || ask.answers?.includes(answer.status)) return answer;
-    throw refused(answer, wire.clock);
+    return await work(given === undefined ? leave.signal : AbortSignal.any([given, leave.signal]));
   } catch (thrown) {
-    if (thrown instanceof ServiceError) throw thrown;
-    if (ask.signal?.aborted) throw aborted(ask.signal, 'unknown');
-    throw unanswered(thrown, late.signal.aborted ? `no answer within ${ask.timeoutMs} ms` : 'no answer');
+    throw failure(thrown, given);
   } finally {
+    leave.abort();
+  }
+}
+
+/** The work's result, or a ServiceError when it takes longer. */
+export async function within<T>(sleeper: Sleeper, ms: number, work: Promise<T>): Promise<T> {
+  const ended = new AbortController();
+  const late = sleeper.sleep(ms, ended.signal).then((): never => {
+    throw new ServiceError(`no answer within ${ms} ms`, { status: null, outcome: 'unknown' });
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    late.catch(() => undefined);
     ended.abort();
   }
 }
 
-async function whole(wire: Wire, url: string, ask: Ask, late: AbortSignal): Promise<Answer> {
-  const signal = ask.signal === undefined ? late : AbortSignal.any([ask.signal, late]);
-  const { method, headers = {}, body } = ask;
-  const response = await wire.fetch(url, { method, headers, signal, ...(body !== undefined && { body }) });
-  return { status: response.status, headers: response.headers, body: new Uint8Array(await response.arrayBuffer()) };
+export function failure(thrown: unknown, given: AbortSignal | undefined): ServiceError {
+  if (given?.aborted) return aborted(given, 'unknown');
+  return thrown instanceof ServiceError ? thrown : unanswered(thrown);
 }
 
 /** The caller gave up; a request that was under way may still be carried out. */
@@ -60,22 +86,20 @@ export function aborted(signal: AbortSignal, outcome: Outcome): ServiceError {
 /** Nothing was sent when there was no connection to send it on. */
 const UNSENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT']);
 
-function unanswered(thrown: unknown, what: string): ServiceError {
+function unanswered(thrown: unknown): ServiceError {
   const { cause, message } = thrown as { cause?: { code?: string; message?: string }; message?: string };
   const outcome = UNSENT.has(cause?.code ?? '') ? 'not-done' : 'unknown';
-  return new ServiceError(`${what}: ${cause?.message ?? message ?? ''}`, { status: null, outcome, cause: thrown });
+  const reason = cause?.message ?? message ?? '';
+  return new ServiceError(`no answer: ${reason}`, { status: null, outcome, cause: thrown });
 }
 
 export function refused({ status, headers, body }: Answer, clock: Clock): ServiceError {
   const reason = reasonIn(new TextDecoder().decode(body));
   const retryAfterMs = retryAfter(headers.get('retry-after'), clock);
   const outcome = statedOutcome(headers) ?? impliedOutcome(status);
-  return new ServiceError(`status ${status}${reason === '' ? '' : `: ${reason}`}`, {
-    status,
-    outcome,
-    retryAfterMs,
-    body,
-  });
+  const head = parseInt64(headers.get('tidemark-head') ?? '') ?? undefined;
+  const message = `status ${status}${reason === '' ? '' : `: ${reason}`}`;
+  return new ServiceError(message, { status, outcome, retryAfterMs, head });
 }
 
 const REASON_CHARS_MAX = 512;

@@ -5,8 +5,7 @@ export interface ServiceErrorDetail {
   readonly status: number | null;
   readonly outcome: Outcome;
   readonly retryAfterMs?: number | undefined;
-  /** Body of the answer, for who reads more in it than the reason. */
-  readonly body?: Uint8Array | undefined;
+  readonly head?: bigint | undefined;
   readonly cause?: unknown;
 }
 
@@ -19,14 +18,15 @@ export class ServiceError extends Error {
   readonly status: number | null;
   readonly outcome: Outcome;
   readonly retryAfterMs: number | undefined;
-  readonly body: Uint8Array | undefined;
+  /** Of a 409: the stream's head, which the cursor that was asked from is above. Begin anew from a cursor up to it. */
+  readonly head: bigint | undefined;
 
   constructor(message: string, detail: ServiceErrorDetail) {
     super(message, detail.cause === undefined ? undefined : { cause: detail.cause });
     this.status = detail.status;
     this.outcome = detail.outcome;
     this.retryAfterMs = detail.retryAfterMs;
-    this.body = detail.body;
+    this.head = detail.head;
   }
 
   /** Whether the same request may succeed later: no answer, 408, 429, or a fault of the service. */

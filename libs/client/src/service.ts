@@ -64,7 +64,8 @@ export class Service {
     const patience = this.patience(request.signal);
     for (;;) {
       try {
-        return readWith(read, await this.send(request));
+        const answer = await this.send(request);
+        return readAs(() => read(answer), answer.status);
       } catch (thrown) {
         await patience.afterFailure(thrown, repeats);
       }
@@ -73,30 +74,18 @@ export class Service {
 
   /** Sends the request once. */
   send(request: Request): Promise<Answer> {
-    const { path, headers, waitMs = 0, ...rest } = request;
-    const all = { ...this.#headers, ...headers };
-    return exchange(this.world, this.#base + path, {
-      ...rest,
-      path,
-      headers: all,
-      timeoutMs: this.#timeoutMs + waitMs,
-    });
+    const ask = this.ask(request);
+    return exchange(this.world, ask.url, ask);
+  }
+
+  /** What goes over the wire for a request. */
+  ask({ waitMs = 0, headers, ...request }: Request): Ask & { readonly url: string } {
+    const timeoutMs = this.#timeoutMs + waitMs;
+    return { ...request, headers: { ...this.#headers, ...headers }, timeoutMs, url: this.#base + request.path };
   }
 
   patience(signal: AbortSignal | undefined): Patience {
     return new Patience(this.world, this.#retry, signal);
-  }
-
-  get timeoutMs(): number {
-    return this.#timeoutMs;
-  }
-
-  urlOf(path: string): string {
-    return this.#base + path;
-  }
-
-  get headers(): Readonly<Record<string, string>> {
-    return this.#headers;
   }
 }
 
@@ -117,11 +106,11 @@ export class Patience {
   }
 
   /** Waits until the next attempt may begin; throws the error, with the outcome of all attempts, when there is to be none. */
-  async afterFailure(thrown: unknown, repeats: (error: ServiceError) => boolean): Promise<void> {
+  async afterFailure(thrown: unknown, repeats: (error: ServiceError) => boolean, leastMs = 0): Promise<void> {
     if (!(thrown instanceof ServiceError)) throw thrown;
     const { clock, sleeper, random } = this.#world;
     const error = thrown.after(this.#outcome);
-    const waitMs = Math.max(backoffMs(this.#failures++, this.#rules.backoff, random), error.retryAfterMs ?? 0);
+    const waitMs = Math.max(backoffMs(this.#failures++, this.#rules.backoff, random), error.retryAfterMs ?? leastMs);
     const late = clock.monotonic() + waitMs > this.#endsAtMs;
     if (this.#signal?.aborted || late || this.#failures >= this.#rules.attemptsMax || !repeats(error)) throw error;
     this.#outcome = error.outcome;
@@ -132,14 +121,14 @@ export class Patience {
 
 export const isTransient = (error: ServiceError) => error.transient;
 
-function readWith<T>(read: (answer: Answer) => T, answer: Answer): T {
+/** What `read` makes of an answer; a ServiceError when it is none that this service gives. */
+export function readAs<T>(read: () => T, status: number): T {
   try {
-    return read(answer);
+    return read();
   } catch (thrown) {
     if (!(thrown instanceof Fault)) throw thrown;
-    const { status, body } = answer;
     const message = `status ${status}, and no answer of this service: ${thrown.message}`;
-    throw new Unreadable(message, { status, outcome: 'unknown', body, cause: thrown });
+    throw new Unreadable(message, { status, outcome: 'unknown', cause: thrown });
   }
 }
 
