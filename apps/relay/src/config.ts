@@ -1,15 +1,60 @@
 import path from 'node:path';
 import { z } from 'zod';
-import { type Settings, address, corsOrigins, onOff, seconds, sharedSettings } from '@tidemark/libs-service-kit';
+import {
+  type Settings,
+  type SettingsRule,
+  address,
+  corsOrigins,
+  onOff,
+  seconds,
+  secret,
+  sharedSettings,
+} from '@tidemark/libs-service-kit';
 
 const whole = (bounds: { readonly min: number; readonly max: number; readonly default: number }) =>
   z.coerce.number().int().min(bounds.min).max(bounds.max).default(bounds.default);
 
+/** What this build carries. */
+const STORES = ['sqlite', 'postgres'] as const;
+/** What the protocol has a store for, but this build does not. */
+const NOT_CARRIED = ['dynamodb'];
+
+function unknownStore({ input }: { readonly input?: unknown }): string {
+  return NOT_CARRIED.includes(String(input))
+    ? `a known store, but this build carries only ${STORES.join(' and ')}`
+    : `must be one of ${STORES.join(', ')}`;
+}
+
+/** PostgreSQL asks for a place; no place is a good default. */
+export const databaseRule: SettingsRule = (given) =>
+  given.RELAY_STORE === 'postgres' && given.DATABASE_URL === undefined
+    ? ['DATABASE_URL: must be set where RELAY_STORE is postgres']
+    : [];
+
 export const relaySettings = {
   ...sharedSettings,
   RELAY_ADDR: address.prefault('127.0.0.1:8787').describe('listen address'),
-  RELAY_STORE: z.enum(['sqlite']).default('sqlite').describe('the op log: sqlite'),
+  RELAY_STORE: z
+    .enum(STORES, { error: unknownStore })
+    .default('sqlite')
+    .describe(`the op log: ${STORES.join(', ')}`),
   RELAY_SQLITE_FILE: z.string().min(1).optional().describe('file of the op log; unset: relay.sqlite in TIDEMARK_DATA'),
+  DATABASE_URL: secret(
+    z
+      .string()
+      .regex(/^postgres(ql)?:\/\//, 'must begin with postgres://')
+      .optional()
+      .describe('the Postgres database, postgres://user:password@host:port/database?sslmode=require'),
+  ),
+  RELAY_PG_POOL_MAX: whole({ min: 1, max: 1000, default: 16 }).describe('connections to Postgres'),
+  RELAY_PG_ACQUIRE_TIMEOUT_SECS: seconds({ min: 1, max: 300, default: 30 }).describe(
+    'seconds that a call waits for a connection to Postgres',
+  ),
+  RELAY_PG_CA_FILE: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('PEM file of certificates that Postgres may have beside the usual'),
   RELAY_PUSH_DEADLINE_SECS: seconds({ min: 1, max: 300, default: 20 }).describe(
     'seconds after which a push is answered, whatever became of it',
   ),

@@ -1,5 +1,5 @@
 import type { Broker } from '@tidemark/libs-broker-contract';
-import type { OpStore } from '@tidemark/libs-op-store-contract';
+import type { OpStore, PrefixRegistry, PresenceBoard } from '@tidemark/libs-op-store-contract';
 import {
   Intake,
   MachinesService,
@@ -15,14 +15,13 @@ import { type RelaySettings, queueFolder, sqliteFile } from './config.ts';
 
 /** The only place that knows which adapters the relay runs on. Each is loaded when its setting asks for it. */
 export async function openRelay(settings: RelaySettings, parts: ServiceParts): Promise<OpenService> {
-  const { clock, sleeper, stopping } = parts;
-  const { connectSqlite } = await import('@tidemark/libs-op-store-sql');
-  const store = await connectSqlite({ file: sqliteFile(settings), clock, sleeper });
-  // Without intake too: the relays of one file tell each other of their appends through it.
-  const broker = await openBroker(settings, parts);
+  const { clock, stopping } = parts;
+  const store = await openStore(settings, parts);
+  // Without intake too: the relays of one file tell each other of their appends through it. Postgres does that itself.
+  const broker = settings.RELAY_INTAKE || settings.RELAY_STORE === 'sqlite' ? await openBroker(settings, parts) : null;
   const hub = openHub(store.opStore, broker, settings, parts);
   const told = toldAppends(store.opStore, hub);
-  const intake = settings.RELAY_INTAKE ? openIntake(broker, told, parts) : null;
+  const intake = settings.RELAY_INTAKE && broker !== null ? openIntake(broker, told, parts) : null;
   const module = AppModule.create({
     opStore: store.opStore,
     push: new PushService(store.opStore, openWriter(told, settings, parts)),
@@ -37,7 +36,7 @@ export async function openRelay(settings: RelaySettings, parts: ServiceParts): P
     module,
     checks: {
       op_store: () => store.opStore.ping(),
-      broker: () => broker.ping(),
+      ...(intake === null || broker === null ? {} : { broker: () => broker.ping() }),
     },
     cors: settings.RELAY_CORS_ORIGINS,
     background: [
@@ -45,13 +44,42 @@ export async function openRelay(settings: RelaySettings, parts: ServiceParts): P
       ...(intake === null ? [] : [(signal: AbortSignal) => intake.run(signal)]),
     ],
     close: async () => {
-      await broker.close();
+      await broker?.close();
       await store.close();
     },
   };
 }
 
-function openHub(opStore: OpStore, broker: Broker, settings: RelaySettings, parts: ServiceParts): TailHub {
+interface Stores {
+  readonly opStore: OpStore;
+  readonly prefixRegistry: PrefixRegistry;
+  readonly presenceBoard: PresenceBoard;
+  close(): Promise<void>;
+}
+
+async function openStore(settings: RelaySettings, { clock, sleeper, random, log }: ServiceParts): Promise<Stores> {
+  switch (settings.RELAY_STORE) {
+    case 'sqlite': {
+      const { connectSqlite } = await import('@tidemark/libs-op-store-sql');
+      return connectSqlite({ file: sqliteFile(settings), clock, sleeper });
+    }
+    case 'postgres': {
+      const { connectPostgres } = await import('@tidemark/libs-op-store-sql/postgres');
+      return connectPostgres({
+        url: settings.DATABASE_URL as string,
+        clock,
+        sleeper,
+        random,
+        caFile: settings.RELAY_PG_CA_FILE,
+        poolMax: settings.RELAY_PG_POOL_MAX,
+        acquireTimeoutMs: settings.RELAY_PG_ACQUIRE_TIMEOUT_SECS,
+        warn: (message) => log.warn(message),
+      });
+    }
+  }
+}
+
+function openHub(opStore: OpStore, broker: Broker | null, settings: RelaySettings, parts: ServiceParts): TailHub {
   const { metrics } = parts;
   const waiting = metrics.gauge('tidemark_tail_readers', 'Readers that wait for ops.');
   const woken = metrics.counter('tidemark_tail_wakeups_total', 'Appends that woke readers, by what told of them.', [

@@ -13,7 +13,7 @@ import { type Logger, createLog } from './log.ts';
 import { Metrics } from './metrics.ts';
 import { listenForMetrics } from './metrics-listener.ts';
 import { ProbesModule } from './probes.module.ts';
-import { type Address, type Settings, SettingsProblem, type SettingsShape } from './settings.ts';
+import { type Address, type Settings, SettingsProblem, type SettingsRule, type SettingsShape } from './settings.ts';
 import { describeSettings, parseSettings } from './settings.ts';
 import type { sharedSettings } from './shared-settings.ts';
 import { systemClock, systemRandom, systemSleeper } from './system.ts';
@@ -52,6 +52,8 @@ export interface ServiceDefinition<S extends SettingsShape & typeof sharedSettin
   /** Variables with this prefix belong to this service alone; unknown ones are refused. */
   readonly prefix: string;
   readonly settings: S;
+  /** What must hold between its settings. */
+  readonly rules?: readonly SettingsRule[];
   /** The variable that holds the listen address. */
   readonly addressSetting: string & keyof S;
   readonly http: HttpOptions;
@@ -77,7 +79,7 @@ export async function runService<S extends SettingsShape & typeof sharedSettings
 }
 
 async function start<S extends SettingsShape & typeof sharedSettings>(service: ServiceDefinition<S>): Promise<void> {
-  const rules = [authRule, openDoorRule(service.addressSetting, METRICS_ADDRESS)];
+  const rules = [authRule, openDoorRule(service.addressSetting, METRICS_ADDRESS), ...(service.rules ?? [])];
   const settings = parseSettings(service.settings, service.prefix, process.env, rules);
   const address = settings[service.addressSetting] as Address;
   const shared = settings as Settings<typeof sharedSettings>;
