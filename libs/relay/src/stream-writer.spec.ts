@@ -103,7 +103,7 @@ test('RLY-4: streams do not wait for each other', async () => {
   expect(store.rounds).toEqual(['a: 1', 'b: 2']);
 });
 
-// kills: libs/relay/src/stream-writer.ts: round.length > 1 && isOfTheOps(fault) => false
+// kills: stream-writer.ts: round.length > 1 && isOfTheOps(fault) => false
 test('RLY-12: a push that cannot be stored fails alone; those that shared its round are stored in their order', async () => {
   const writer = open();
   const pushes = [ids('first'), ids('good'), ids('x', 'bad'), ids('after')].map((ops) => writer.append('s', ops, 1));
@@ -165,7 +165,7 @@ test('RLY-10: a push answered at its deadline leaves its round to the others, an
   expect((await readAll(store, 's', 10)).map(({ op }) => op.opId)).toEqual(['a', 'b', 'c']);
 });
 
-// kills: libs/relay/src/stream-writer.ts: this.#pushes >= pushesMax => false
+// kills: stream-writer.ts: this.#pushes >= pushesMax => false
 test('OPS-4: pushes over the bound are refused, certainly not done, and told when to come back', async () => {
   const writer = open({ pushesMax: 4 });
   for (const stream of ['a', 'b', 'c', 'd']) void writer.append(stream, ids('1'), 1);
