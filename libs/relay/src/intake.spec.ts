@@ -5,7 +5,7 @@ import { MemoryOpStore, readAll } from '@tidemark/libs-op-store-contract/testing
 import type { Op } from '@tidemark/libs-wire';
 import { encodeEvent, idempotencyKey } from '@tidemark/libs-wire';
 import { eventOp } from './event-op.ts';
-import { Intake } from './intake.ts';
+import { Intake, type IntakeOptions } from './intake.ts';
 
 const TENANT = '0';
 
@@ -24,7 +24,7 @@ class World {
     return new MemoryBroker({ clock: this.time, sleeper: this.time }, this.#queues);
   }
 
-  relay(): Intake {
+  relay(more: Partial<IntakeOptions> = {}): Intake {
     this.#relays += 1;
     const { time, counts } = this;
     return new Intake({
@@ -40,6 +40,7 @@ class World {
         parked: () => void (counts.parked += 1),
       },
       owner: `relay-${this.#relays}`,
+      ...more,
     });
   }
 
@@ -178,6 +179,27 @@ test('BRK-5: a relay that dies between append and ack leads to a redelivery, whi
   expect(await intake.pending()).toBe(0n);
   expect(await world.log()).toHaveLength(1);
   expect(world.counts.repeated).toBe(1);
+});
+
+// kills: event-op.ts: extra: tracedExtra(event.traceparent), => extra: '{}',
+test('OPS-1: an op continues the trace of its event, the same in every redelivery', async () => {
+  const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+  const event = { table: 'events', receivedTimestamp: 't', id: 'e1', entity: null, data: '{}', traceparent };
+  await world.broker.publish({ tenant: TENANT, table: 'events' }, encodeEvent(event));
+  const consumer = await world.openBroker().consume(TENANT, { name: 'other', ackWaitMs: 1000 });
+  const [first] = await consumer.fetch(1, 0);
+  await world.pass(2000);
+  const [again] = await consumer.fetch(1, 0);
+  expect(first && eventOp(first).op.extra).toBe(`{"traceparent":"${traceparent}"}`);
+  expect(again && eventOp(again)).toEqual(first && eventOp(first));
+  const spans: (readonly string[] | undefined)[] = [];
+  const tracer = {
+    span: <T>(_name: string, work: () => Promise<T>, parents?: readonly string[]) => (spans.push(parents), work()),
+  };
+  world.start(world.relay({ tracer }));
+  await world.pass(2000);
+  expect((await world.log()).map(({ extra }) => extra)).toEqual([`{"traceparent":"${traceparent}"}`]);
+  expect(spans).toEqual([[traceparent]]);
 });
 
 test('of two relays one drains a queue; when it dies the other takes over', async () => {
