@@ -1,4 +1,4 @@
-import { Fault } from '@tidemark/libs-kernel';
+import { Fault, type Tracer } from '@tidemark/libs-kernel';
 import { ManualTime } from '@tidemark/libs-kernel/testing';
 import type { ViewChange } from '@tidemark/libs-views-contract';
 import { MemoryViews } from '@tidemark/libs-views-contract/testing';
@@ -184,6 +184,34 @@ describe('an op that the log does not show yet', () => {
     rig.opStore.unshownFrom.clear();
     await settle(worker);
     expect(rig.changes.checkpoint).toBe(10);
+  });
+});
+
+describe('the trace of an op', () => {
+  const traceparent = (n: number) => `00-4bf92f3577b34da6a3ce929d0e0e473${n}-00f067aa0ba902b7-01`;
+  const traced = (id: string, n: number) => anEvent(id, n, { extra: `{"traceparent":"${traceparent(n)}"}` });
+
+  // kills: stream-folder.ts: this.#applyPage(stream, mark, page), traces) => this.#applyPage(stream, mark, page))
+  it('OPS-1: goes on in the fold of its page, which is told with every trace that it continues', async () => {
+    const rig = new Rig();
+    const spans: unknown[] = [];
+    const tracer: Tracer = { span: (name, work, parents) => (spans.push([name, parents]), work()) };
+    await rig.append(A, traced('e1', 1), traced('e2', 2), anEvent('e3', 3));
+    await rig.ring(A);
+    await settle(rig.worker({ tracer }));
+    expect(spans).toEqual([
+      ['fold', [traceparent(1), traceparent(2)]],
+      ['fold', []],
+    ]);
+    expect(await rig.foldedThrough(A)).toBe(3n);
+  });
+
+  it('OPS-1: is told with a refusal', async () => {
+    const rig = new Rig();
+    await rig.append(A, { ...traced('e1', 1), value: '{"cut":' });
+    await rig.ring(A);
+    await settle(rig.worker());
+    expect(rig.logged).toMatchObject([{ fields: { traceparent: traceparent(1) } }]);
   });
 });
 

@@ -143,3 +143,10 @@ test('ING-11b, I16: a record whose event is larger than the queue takes is refus
 test('ING-11: an unreadable line keeps its reason', () => {
   expect(prepare({ kind: 'unreadable', error: 'why' }, CONTEXT)).toMatchObject({ status: 400, error: 'why' });
 });
+
+// kills: prepare.ts: ...(context.traceparent !== undefined && { traceparent: context.traceparent }), => ...{},
+test('OPS-1: the event carries the trace of its request, and without one not a byte for it', () => {
+  const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+  expect(decodeEvent(ready('{"event_id":"e"}', { traceparent }).body).traceparent).toBe(traceparent);
+  expect(new TextDecoder().decode(ready('{"event_id":"e"}').body)).not.toContain('trace');
+});
