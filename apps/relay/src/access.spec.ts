@@ -7,7 +7,7 @@ import { relay } from './relay.ts';
 const needOf = (method: string, route: string, params: Record<string, string> = {}) =>
   relayAccess({ method, route, params, query: {}, headers: {} });
 
-test('SEC-1: every route of the relay has a need', async () => {
+test('SEC-1: every route of the relay has a need, but for what it says of itself', async () => {
   const services = new Proxy({}, { get: () => ({}) }) as RelayServices;
   const parts = { log: createLog('relay', 'silent'), metrics: new Metrics('relay'), clock: systemClock };
   const app = await createHttp(AppModule.create(services), relay.http, {
@@ -15,7 +15,7 @@ test('SEC-1: every route of the relay has a need', async () => {
     stopping: new AbortController().signal,
   });
   await app.init();
-  const routes = routesOf(app).filter(({ method }) => method !== 'HEAD');
+  const routes = routesOf(app).filter(({ method, url }) => method !== 'HEAD' && url !== '/v1/openapi.json');
   expect(routes.length).toBeGreaterThan(5);
   expect(routes.filter(({ method, url }) => needOf(method, url, { stream: 's' }) === undefined)).toEqual([]);
   await app.close();

@@ -4,6 +4,7 @@ import type { OpStore, PrefixRegistry } from '@tidemark/libs-op-store-contract';
 import type { Logger } from '@tidemark/libs-service-kit';
 import { IntakeController } from './intake.controller.ts';
 import { MachinesController } from './machines.controller.ts';
+import { OpenApiController } from './openapi.controller.ts';
 import { PullController } from './pull.controller.ts';
 import { PushController } from './push.controller.ts';
 import { RegisterController } from './register.controller.ts';
@@ -33,6 +34,7 @@ export class AppModule {
         RegisterController,
         MachinesController,
         StreamsController,
+        OpenApiController,
         ...(services.intake === null ? [] : [IntakeController]),
       ],
       providers: [

@@ -173,17 +173,18 @@ describe('the small routes', () => {
     });
   });
 
-  test('streams and their heads are listed', async () => {
-    const { relay, service } = relayOf(({ url }) =>
-      url.includes('?')
-        ? answer(200, '{"streams":[{"stream":"b","head":9}],"next":"b"}')
-        : answer(200, '{"stream":"a/b","head":9223372036854775807}'),
-    );
+  test('RLY-19: streams are listed, described and erased', async () => {
+    const { relay, service } = relayOf(({ method, url }) => {
+      if (url.includes('?')) return answer(200, '{"streams":[{"stream":"b","head":9}],"next":"b"}');
+      return answer(200, `{"stream":"a/b","head":9223372036854775807,"${method === 'GET' ? 'burned' : 'erased'}":2}`);
+    });
     expect(await relay.streams({ after: 'a', limit: 1 })).toEqual({ streams: [{ stream: 'b', head: 9n }], next: 'b' });
-    expect(await relay.head('a/b')).toMatchObject({ stream: 'a/b', head: I64_MAX });
-    expect(service.seen.map(({ url }) => url)).toEqual([
-      'http://service/v1/streams?after=a&limit=1',
-      'http://service/v1/streams/a%2Fb',
+    expect(await relay.describe('a/b')).toEqual({ stream: 'a/b', head: I64_MAX, burned: 2n });
+    expect(await relay.erase('a/b')).toEqual({ stream: 'a/b', head: I64_MAX, erased: 2n });
+    expect(service.seen.map(({ method, url }) => `${method} ${url}`)).toEqual([
+      'GET http://service/v1/streams?after=a&limit=1',
+      'GET http://service/v1/streams/a%2Fb',
+      'DELETE http://service/v1/streams/a%2Fb',
     ]);
   });
 });

@@ -39,6 +39,16 @@ export interface StreamHead {
   readonly head: bigint;
 }
 
+export interface StreamState extends StreamHead {
+  /** Seqs up to the head that hold no op and never will. */
+  readonly burned: bigint;
+}
+
+export interface Erased extends StreamHead {
+  /** Ops that were removed now; 0 when a repeat found nothing left. */
+  readonly erased: bigint;
+}
+
 export interface StreamsOptions extends CallOptions {
   /** Streams above this id; default: from the first one. */
   readonly after?: string;
@@ -115,9 +125,22 @@ export class RelayClient {
     return this.#service.call(request, ({ status, body }) => (status === 200 ? machinesIn(body) : null));
   }
 
-  head(stream: string, { signal }: CallOptions = {}): Promise<StreamHead> {
+  /** For an operator: takes time proportional to the stream. */
+  describe(stream: string, { signal }: CallOptions = {}): Promise<StreamState> {
     const request = { method: 'GET', path: `/v1${pathOf(stream)}`, signal } as const;
-    return this.#service.call(request, ({ body }) => headIn(Members.of(body)));
+    return this.#service.call(request, ({ body }) => {
+      const members = Members.of(body);
+      return { ...headIn(members), burned: members.int64('burned') };
+    });
+  }
+
+  /** For an operator: removes every op of the stream; its head stays, and later ops go after it. */
+  erase(stream: string, { signal }: CallOptions = {}): Promise<Erased> {
+    const request = { method: 'DELETE', path: `/v1${pathOf(stream)}`, signal } as const;
+    return this.#service.call(request, ({ body }) => {
+      const members = Members.of(body);
+      return { ...headIn(members), erased: members.int64('erased') };
+    });
   }
 
   /** One page of the streams that hold an op, in the UTF-8 order of their ids. For an operator. */

@@ -9,6 +9,7 @@ export * from './http.ts';
 export { HTTP_BOUNDS, type HttpBounds } from './http-bounds.ts';
 export * from './log.ts';
 export * from './metrics.ts';
+export { type Probes, ProbesModule } from './probes.module.ts';
 export * from './query.ts';
 export * from './run-service.ts';
 export * from './settings.ts';

@@ -20,8 +20,8 @@ export interface GuardParts {
 const CHALLENGE = 'Bearer realm="tidemark", Basic realm="tidemark", charset="UTF-8"';
 const CHALLENGE_INVALID = CHALLENGE.replace(',', ', error="invalid_token",');
 
-/** A prober has no credentials, and what it learns is no secret. */
-const OPEN = new Set(['/livez', '/readyz']);
+/** A prober has no credentials, nor has who is about to write a client; what they learn is no secret. */
+const OPEN = new Set(['/livez', '/readyz', '/v1/openapi.json']);
 const METRICS: Need = { action: 'admin', tenant: null, stream: null };
 
 const callers = new WeakMap<FastifyRequest, Caller>();
