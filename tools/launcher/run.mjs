@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openDemo, playDemo } from './demo.mjs';
 import { bundleWhenStale } from './fresh.mjs';
 import { apps } from './paths.mjs';
-import { Supervisor, dataFolder, services, urlOf } from './supervisor.mjs';
+import { Supervisor, dataFolder, judgeSettings, services, urlOf } from './supervisor.mjs';
 import { Problem, complain, say } from './terminal.mjs';
 
 /**
@@ -16,6 +16,7 @@ const ECHO_MS = 300;
  * @param {{ file: string | null } | null} demo
  */
 export async function run(demo) {
+  judgeSettings({ demo: demo !== null });
   const records = demo === null ? null : await openDemo(demo.file);
   const folder = dataFolder();
   await bundleWhenStale(async () => {

@@ -27,6 +27,19 @@ export function urlOf({ setting, standard }) {
   return `http://${address.replace(/^(0\.0\.0\.0|\[::\]):/, '127.0.0.1:')}`;
 }
 
+/** Settings that a service alone may have, and that three of them under one launcher cannot; each is told in a line. */
+export function judgeSettings({ demo }) {
+  const { TIDEMARK_AUTH: auth, TIDEMARK_METRICS_ADDR: metrics } = process.env;
+  const problems = services
+    .filter(({ setting }) => /:0+$/.test(process.env[setting] ?? ''))
+    .map(({ setting }) => `${setting}: npm start needs a port that it knows, not 0`);
+  if (metrics && !/:0+$/.test(metrics))
+    problems.push('TIDEMARK_METRICS_ADDR: the three services cannot share it; with port 0 each finds one of its own');
+  if (demo && auth && auth !== 'none')
+    problems.push(`TIDEMARK_AUTH: the demo sends no credentials; it cannot run with ${auth}`);
+  if (problems.length > 0) throw new Problem(problems.join('\n'));
+}
+
 /** The data folder, made when it is missing. */
 export function dataFolder() {
   const folder = process.env.TIDEMARK_DATA || './data';

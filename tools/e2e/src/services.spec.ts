@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -6,6 +6,7 @@ import { Collector } from './collector.ts';
 import type { ServiceName } from './launcher.ts';
 import { type Exit, ServiceProcess, buildServices } from './service-process.ts';
 
+const root = path.resolve(import.meta.dirname, '../../..');
 const NAMES = ['relay', 'ingest', 'fold-worker'] as const;
 const PREFIX = { relay: 'RELAY', ingest: 'INGEST', 'fold-worker': 'FOLD' } as const;
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
@@ -48,28 +49,27 @@ const serviceLinks = (name: string) => ({
   [`${name}_PORT_8787_TCP_ADDR`]: '10.0.0.1',
 });
 
-function tokensFile(...tokens: { name: string; grants: object[] }[]): string {
-  const file = path.join(folder, 'tokens.json');
-  const entries = tokens.map(({ name, grants }) => ({
-    name,
-    hash: `sha256:${createHash('sha256').update(name).digest('hex')}`,
-    grants,
-  }));
-  writeFileSync(file, JSON.stringify({ tokens: entries }));
-  return file;
+/** What `npm run token` says: a token and its entry. */
+function makeToken(...args: string[]): { token: string; entry: object } {
+  const said = execFileSync(process.execPath, [path.join(root, 'tools/launcher/token.mjs'), ...args], {
+    encoding: 'utf8',
+  });
+  const [, token = '', entry = ''] = /^token, shown this once: (\S+)\n[^{]*([\s\S]*)$/.exec(said) ?? [];
+  return { token, entry: JSON.parse(entry) as object };
 }
 
 test('OPS-1, OPS-2, SEC-1: the three services of a namespace carry a trace from HTTP to the fold, each for who may use it', async () => {
+  const writer = makeToken('--name', 'writer', '--actions', 'write', '--tenants', '0');
+  const reader = makeToken('--name', 'reader', '--actions', 'read', '--streams', '0.*');
+  const tokens = [writer.entry, reader.entry];
+  writeFileSync(path.join(folder, 'tokens.json'), JSON.stringify({ tokens }));
   const env = {
     ...serviceLinks('RELAY'),
     ...serviceLinks('INGEST'),
     ...serviceLinks('FOLD'),
     ...serviceLinks('TIDEMARK_RELAY'),
     TIDEMARK_AUTH: 'tokens',
-    TIDEMARK_TOKENS_FILE: tokensFile(
-      { name: 'writer', grants: [{ actions: ['write'], tenants: ['0'] }] },
-      { name: 'reader', grants: [{ actions: ['read'], streams: ['0.*'] }] },
-    ),
+    TIDEMARK_TOKENS_FILE: path.join(folder, 'tokens.json'),
     TIDEMARK_METRICS_ADDR: '127.0.0.1:0',
     TIDEMARK_LOG_LEVEL: 'debug',
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
@@ -80,22 +80,22 @@ test('OPS-1, OPS-2, SEC-1: the three services of a namespace carry a trace from 
     ServiceProcess,
   ];
   const [relayAt, ingestAt, foldAt] = [await relay.listening(), await ingest.listening(), await fold.listening()];
-  const as = (name: string, more: object = {}) => ({ authorization: `Bearer ${name}`, ...more });
+  const as = ({ token }: { token: string }) => ({ authorization: `Bearer ${token}` });
 
   const event = { method: 'POST', body: '{"event_id":"e1"}' };
   const headers = { 'content-type': 'application/json', traceparent: TRACEPARENT };
   const post = (more: object) =>
     fetch(`${ingestAt.url}/v1/ingest?table=events`, { ...event, headers: { ...headers, ...more } });
-  expect([(await post({})).status, (await post(as('reader'))).status, (await post(as('writer'))).status]).toEqual([
+  expect([(await post({})).status, (await post(as(reader))).status, (await post(as(writer))).status]).toEqual([
     401, 403, 200,
   ]);
 
   const mark = `${foldAt.url}/v1/streams/0.events/watermark?min_seq=1&wait=50`;
-  const folded = await fetch(mark, { headers: as('reader') });
+  const folded = await fetch(mark, { headers: as(reader) });
   expect(await folded.json()).toMatchObject({ folded_through: 1 });
-  const pull = (name: string) => fetch(`${relayAt.url}/streams/0.events/ops`, { headers: as(name) });
-  expect((await pull('writer')).status).toBe(403);
-  const { ops } = (await (await pull('reader')).json()) as { ops: { traceparent: string }[] };
+  const pull = (token: { token: string }) => fetch(`${relayAt.url}/streams/0.events/ops`, { headers: as(token) });
+  expect((await pull(writer)).status).toBe(403);
+  const { ops } = (await (await pull(reader)).json()) as { ops: { traceparent: string }[] };
   expect(ops.map(({ traceparent }) => traceparent.split('-')[1])).toEqual([TRACE]);
   await fold.logs(({ span, trace_ids }) => span === 'fold' && (trace_ids as string[]).includes(TRACE));
 

@@ -144,6 +144,16 @@ test('OPS-2: a bad setting is one clear line naming it and exit 1', async () => 
   expect(complaint(ended)[0]).toMatch(/^ingest: INGEST_DEDUPE_LEASE_SECS: must be at most 59/);
 });
 
+test('OPS-2: what a service alone may have and the three together cannot is told before anything starts', async () => {
+  const more = { RELAY_ADDR: '127.0.0.1:0', TIDEMARK_METRICS_ADDR: '127.0.0.1:9464', TIDEMARK_AUTH: 'tokens' };
+  site = { ...site, env: { ...site.env, ...more } };
+  const ended = await start('--demo').ended;
+  expect([ended.code, complaint(ended).map((line) => line.split(': ')[0])]).toEqual([
+    1,
+    ['RELAY_ADDR', 'TIDEMARK_METRICS_ADDR', 'TIDEMARK_AUTH'],
+  ]);
+});
+
 test('an unreadable demo file is told before anything starts', async () => {
   const ended = await start('--demo', path.join(site.folder, 'absent.ndjson')).ended;
   expect(ended.code).toBe(1);
