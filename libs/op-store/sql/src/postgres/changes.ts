@@ -9,8 +9,8 @@ import { HEAD } from './streams.ts';
  *
  * Transactions from xmax on do not exist yet: such a number was brought by a restored dump, and says nothing here.
  */
-const CHANGED = `
-  SELECT pg_current_snapshot()::text, changed_in::text, stream_id, ${HEAD('page.stream_id COLLATE "default"')}
+export const CHANGED = `
+  SELECT pg_current_snapshot()::text, page.changed_in::text, page.stream_id, ${HEAD('page.stream_id COLLATE "default"')}
   FROM (
     SELECT changed_in, stream_id FROM stream_changes
     WHERE changed_in >= pg_snapshot_xmin($1::pg_snapshot) AND NOT pg_visible_in_snapshot(changed_in, $1::pg_snapshot)
@@ -18,7 +18,7 @@ const CHANGED = `
       AND (changed_in, stream_id) > ($2::xid8, $3 COLLATE "C")
     ORDER BY changed_in, stream_id LIMIT $4
   ) page
-  ORDER BY changed_in, stream_id`;
+  ORDER BY page.changed_in, page.stream_id`;
 
 /**
  * `since`: what is visible in this snapshot was told. A pass over what was not may take several pages: then `pass` is the snapshot of

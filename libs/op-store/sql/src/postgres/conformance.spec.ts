@@ -3,10 +3,13 @@ import {
   prefixRegistryConformance,
   presenceBoardConformance,
 } from '@tidemark/libs-op-store-contract/testing';
-import type { Op } from '@tidemark/libs-wire';
 import { serverTests } from '@tidemark/tools-services/testing';
-import { OP_COLUMN_NAMES, OP_COLUMNS } from './op-row.ts';
+import { plant } from './plant.ts';
 import { Scratch } from './scratch.ts';
+
+/** One schema for all cases, emptied for each: making the tables takes longer than most cases do. */
+let scratch: Scratch | undefined;
+afterAll(() => scratch?.remove());
 
 const postgresTest = serverTests('postgres');
 
@@ -18,12 +21,9 @@ function cases<Harness>(
     postgresTest(
       title,
       async ({ endpoint }) => {
-        const scratch = await new Scratch(endpoint).make();
-        try {
-          await run(harness(scratch));
-        } finally {
-          await scratch.remove();
-        }
+        scratch ??= await new Scratch(endpoint).make();
+        await scratch.empty();
+        await run(harness(scratch));
       },
       60_000,
     );
@@ -44,14 +44,3 @@ describe('the prefix registry in Postgres', () => {
 describe('the presence board in Postgres', () => {
   cases(presenceBoardConformance, (scratch) => ({ open: async () => (await scratch.open()).presenceBoard }));
 });
-
-async function plant(scratch: Scratch, stream: string, seq: bigint, op: Op): Promise<void> {
-  await (await scratch.open()).close();
-  const other = await scratch.client();
-  const places = OP_COLUMNS.map((_, i) => `$${i + 3}`).join(', ');
-  await other.query(`INSERT INTO stream_ops (stream_id, seq, ${OP_COLUMN_NAMES}) VALUES ($1, $2, ${places})`, [
-    stream,
-    seq,
-    ...OP_COLUMNS.map(({ field }) => op[field]),
-  ]);
-}

@@ -2,6 +2,7 @@ import { Fault } from '@tidemark/libs-kernel';
 import type { Pool, PoolClient } from 'pg';
 import type { DataSource } from 'typeorm';
 import { isServerError, mapError, WriteFailed } from './map-error.ts';
+import { acquire } from './open-pool.ts';
 
 /** With $1 and so on for the values. Never prepared by name: behind a pooler each transaction may run on another server connection. */
 export interface Statement {
@@ -69,7 +70,7 @@ export class PostgresConnection {
   async #acquire(): Promise<PoolClient> {
     this.assertOpen();
     try {
-      return await this.#pool.connect();
+      return await acquire(this.#pool);
     } catch (thrown) {
       throw mapError(thrown, this.where);
     }

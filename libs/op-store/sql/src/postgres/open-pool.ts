@@ -1,6 +1,6 @@
 import type { ConnectionOptions } from 'node:tls';
 import { Fault } from '@tidemark/libs-kernel';
-import pg, { type ClientConfig, type Pool, type PoolConfig } from 'pg';
+import pg, { type ClientConfig, type Pool, type PoolClient, type PoolConfig } from 'pg';
 import { DataSource } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import type { Address } from './address.ts';
@@ -47,8 +47,6 @@ export async function openPool(
   const dataSource = new DataSource({ type: 'postgres', url, driver: pg, extra, poolErrorHandler: () => {} });
   await dataSource.initialize();
   const pool = (dataSource.driver as PostgresDriver).master as Pool;
-  // A connection that breaks fails whatever was asked of it; nobody else need hear of it.
-  pool.on('acquire', (acquired) => void (acquired.listenerCount('error') === 0 && acquired.on('error', () => {})));
   try {
     await assertVersion(pool, where);
   } catch (thrown) {
@@ -57,6 +55,15 @@ export async function openPool(
   }
   return { dataSource, pool, client };
 }
+
+/** A connection that breaks fails whatever was asked of it, and says so once more; unheard, that would end the process. */
+export async function acquire(pool: Pool): Promise<PoolClient> {
+  const client = await pool.connect();
+  if (!client.listeners('error').includes(unheard)) client.on('error', unheard);
+  return client;
+}
+
+function unheard(): void {}
 
 /** 64-bit integers are bigint all the way (RLY-2). */
 function getTypeParser(oid: number, format?: 'text' | 'binary'): (text: string) => unknown {

@@ -28,7 +28,7 @@ const FRAME_BYTES = opTextBytes({
  * Ends the page before the op that would pass the bound, but not before the first. The length of a large text is known without reading
  * it, so what lies behind the end is neither read nor sent.
  */
-const ABOVE = `
+export const ABOVE = `
   SELECT seq, ${OP_COLUMN_NAMES} FROM (
     SELECT *, sum(bytes) OVER (ORDER BY seq) AS upto FROM (
       SELECT seq, ${OP_COLUMN_NAMES}, (${FRAME_BYTES} + ${TEXT_BYTES})::bigint AS bytes FROM stream_ops

@@ -9,7 +9,7 @@ export function HEAD(id: string): string {
 }
 
 /** stream_changes has a row for each stream, in the order of UTF-8 bytes; the ops themselves say whether there is one, and the head. */
-const LIST = `
+export const LIST = `
   SELECT listed.stream_id, newest.seq FROM stream_changes listed
   CROSS JOIN LATERAL (
     SELECT seq FROM stream_ops WHERE stream_id = listed.stream_id COLLATE "default" ORDER BY seq DESC LIMIT 1

@@ -1,0 +1,176 @@
+import { createServer, type Server, type Socket, connect } from 'node:net';
+import { once } from 'node:events';
+import { anOp, readAll, someOps } from '@tidemark/libs-op-store-contract/testing';
+import { serverTests, startedHere } from '@tidemark/tools-services/testing';
+import { mapError, WriteFailed } from './map-error.ts';
+import { postgresPrefixRegistry } from './prefix-registry.ts';
+import { Scratch } from './scratch.ts';
+
+const postgresTest = serverTests('postgres');
+
+const UNAVAILABLE = { code: 'unavailable', outcome: 'not-done' };
+const UNKNOWN = { code: 'unknown_outcome', outcome: 'unknown' };
+
+describe('a connection that breaks', () => {
+  postgresTest(
+    'R32, OPS-6: a session ended while it waits has certainly not stored; the next append has a new one',
+    async ({ endpoint }) => {
+      const scratch = await new Scratch(endpoint).make();
+      const { opStore } = await scratch.open();
+      const holder = await scratch.client();
+      await holder.query('BEGIN');
+      await holder.query(`SELECT pg_advisory_xact_lock(1, hashtext('s'))`);
+      const appended = expect(opStore.append('s', someOps(1))).rejects.toMatchObject(UNAVAILABLE);
+      const end = `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`;
+      while ((await holder.query(end)).rowCount === 0);
+      await appended;
+      await holder.query('COMMIT');
+      expect(await opStore.append('s', someOps(1))).toEqual([{ kind: 'stored', seq: 1n }]);
+      await scratch.remove();
+    },
+  );
+
+  postgresTest(
+    'R23, R32, OPS-6: an append whose answer is lost may be stored, and a repeat finds it',
+    async ({ endpoint }) => {
+      const scratch = await new Scratch(endpoint).make();
+      await scratch.open();
+      const proxy = await Proxy.before(scratch.url);
+      const { opStore } = await scratch.open({ url: proxy.url, poolMax: 1 });
+      await (await scratch.open()).opStore.append('s', someOps(1));
+      // Leaves one connection behind, which the append then uses.
+      await opStore.head('s');
+      proxy.isDeaf = true;
+      const { opStore: direct } = await scratch.open();
+      const appended = expect(opStore.append('s', someOps(2))).rejects.toMatchObject(UNKNOWN);
+      while ((await direct.head('s')) !== 2n);
+      proxy.drop();
+      await appended;
+      expect(await direct.append('s', someOps(2))).toEqual([
+        { kind: 'existing', seq: 1n },
+        { kind: 'existing', seq: 2n },
+      ]);
+      await scratch.remove();
+      await proxy.close();
+    },
+  );
+
+  postgresTest(
+    'RLY-6, OPS-2: after kill -9 of the server what was answered is there, and the same pool goes on',
+    async (postgres) => {
+      if (!startedHere('kill -9 of Postgres', postgres)) return;
+      const scratch = await new Scratch(postgres.endpoint).make();
+      const { opStore } = await scratch.open();
+      await Promise.all(Array.from({ length: 4 }, (_, i) => opStore.append(`s${i}`, someOps(5))));
+      const held = opStore.append('s0', someOps(2000, 'late')).catch((fault: unknown) => fault);
+      await postgres.server.crash();
+      expect(await held).toMatchObject(Array.isArray(await held) ? {} : UNKNOWN);
+      await expect(opStore.append('s1', [anOp({ opId: 'down' })])).rejects.toMatchObject(UNAVAILABLE);
+      await expect(opStore.ping()).rejects.toMatchObject(UNAVAILABLE);
+      await expect(scratch.open()).rejects.toMatchObject(UNAVAILABLE);
+      await postgres.server.restart();
+      for (let i = 1; i < 4; i++) expect(await readAll(opStore, `s${i}`, 10)).toHaveLength(5);
+      expect(await opStore.append('s1', [anOp({ opId: 'up' })])).toEqual([{ kind: 'stored', seq: 6n }]);
+      const late = await opStore.append('s0', someOps(2000, 'late'));
+      expect(late.map(({ seq }) => seq)).toEqual(Array.from({ length: 2000 }, (_, i) => BigInt(i + 6)));
+      await scratch.remove();
+    },
+    60_000,
+  );
+
+  postgresTest(
+    'RLY-15: a replica whose candidates are all taken is refused as unavailable, and claims nothing',
+    async ({ endpoint }) => {
+      const scratch = await new Scratch(endpoint).make();
+      const registry = postgresPrefixRegistry(await scratch.connection(), 2);
+      for (const prefix of ['aaaa', 'd7rm', 'w299']) await registry.register('s', prefix, `owner of ${prefix}`);
+      await expect(registry.register('s', 'aaaa', 'uuid-B')).rejects.toMatchObject({ code: 'unavailable' });
+      expect(await registry.register('s', 'free', 'uuid-B')).toEqual({ outcome: 'registered' });
+      await scratch.remove();
+    },
+  );
+});
+
+describe('what Postgres says becomes a fault', () => {
+  const said = (code: string, severity = 'ERROR') => Object.assign(new Error('raw'), { code, severity });
+
+  test.each([
+    ['08006', 'unavailable', 'not-done'],
+    ['22021', 'invalid', 'not-done'],
+    ['23505', 'unavailable', 'not-done'],
+    ['25006', 'unavailable', 'not-done'],
+    ['28P01', 'misconfigured', 'not-done'],
+    ['3D000', 'misconfigured', 'not-done'],
+    ['40P01', 'unavailable', 'not-done'],
+    ['40001', 'unavailable', 'not-done'],
+    ['42501', 'misconfigured', 'not-done'],
+    ['42601', 'internal', 'unknown'],
+    ['53100', 'disk_full', 'not-done'],
+    ['53300', 'unavailable', 'not-done'],
+    ['54000', 'too_large', 'not-done'],
+    ['55P03', 'unavailable', 'not-done'],
+    ['57014', 'unavailable', 'not-done'],
+    ['57P03', 'unavailable', 'not-done'],
+    ['58030', 'unavailable', 'not-done'],
+    ['XX000', 'internal', 'unknown'],
+    ['XX001', 'corrupt', 'not-done'],
+  ])('OPS-6: %s is %s, %s', (code, fault, outcome) => {
+    expect(mapError(said(code), 'Postgres')).toMatchObject({ code: fault, outcome });
+  });
+
+  test.each(['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EPIPE'])('OPS-6: %s is unavailable', (code) => {
+    expect(mapError(Object.assign(new Error('raw'), { code }), 'Postgres')).toMatchObject(UNAVAILABLE);
+  });
+
+  it('OPS-6: a write that the server refused is not done; one that it did not answer is unknown', () => {
+    const failed = (cause: Error, inCommit: boolean) => mapError(new WriteFailed(cause, inCommit), 'Postgres');
+    const lost = new Error('Connection terminated unexpectedly');
+    expect(failed(said('57P01', 'FATAL'), false)).toMatchObject(UNAVAILABLE);
+    expect(failed(said('57P01', 'FATAL'), true)).toMatchObject(UNKNOWN);
+    expect(failed(said('53100'), true)).toMatchObject({ code: 'disk_full', outcome: 'not-done' });
+    expect(failed(lost, false)).toMatchObject(UNKNOWN);
+    expect(failed(lost, true)).toMatchObject(UNKNOWN);
+  });
+});
+
+/** Passes bytes on; when deaf, those of the server are dropped. */
+class Proxy {
+  isDeaf = false;
+  readonly url: string;
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+
+  private constructor(server: Server, url: string) {
+    this.#server = server;
+    this.url = url;
+  }
+
+  static async before(text: string): Promise<Proxy> {
+    const url = new URL(text);
+    const [host, port] = [url.hostname, Number(url.port)];
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    url.port = String((server.address() as { port: number }).port);
+    const proxy = new Proxy(server, url.href);
+    server.on('connection', (client) => proxy.#join(client, connect(port, host)));
+    return proxy;
+  }
+
+  /** Breaks what is connected. */
+  drop(): void {
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  async close(): Promise<void> {
+    this.drop();
+    this.#server.close();
+    await once(this.#server, 'close');
+  }
+
+  #join(client: Socket, upstream: Socket): void {
+    for (const socket of [client, upstream]) this.#sockets.add(socket.on('error', () => {}));
+    client.pipe(upstream);
+    upstream.on('data', (bytes) => void (this.isDeaf || client.write(bytes)));
+    upstream.on('end', () => client.end());
+  }
+}

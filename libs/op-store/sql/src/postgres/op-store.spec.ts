@@ -1,0 +1,285 @@
+import { Fault } from '@tidemark/libs-kernel';
+import { anOp, MemoryOpStore, readAll, someOps } from '@tidemark/libs-op-store-contract/testing';
+import { type PresentService, serverTests } from '@tidemark/tools-services/testing';
+import type pg from 'pg';
+import { ABOVE } from './read.ts';
+import { plans, Scratch } from './scratch.ts';
+
+const postgresTest = serverTests('postgres');
+
+function scratchTest(title: string, run: (scratch: Scratch, service: PresentService) => Promise<void>): void {
+  postgresTest(
+    title,
+    async (service) => {
+      const scratch = await new Scratch(service.endpoint).make();
+      try {
+        await run(scratch, service);
+      } finally {
+        await scratch.remove();
+      }
+    },
+    60_000,
+  );
+}
+
+const LOCK = 'SELECT pg_advisory_xact_lock($1, hashtext($2))';
+
+/** Appends as a relay of another make does: under the lock, one op at a time. */
+async function foreignAppend(client: pg.Client, stream: string, opId: string): Promise<void> {
+  await client.query(LOCK, [1, stream]);
+  await client.query(
+    `INSERT INTO stream_ops (stream_id, seq, envelope_version, op_id, lamport, site, target_kind, target_id, field, op_type, author, wall_clock)
+     SELECT $1, coalesce(max(seq), 0) + 1, 1, $2, 7, 42, 'item', 'i', 'title', 'set', 'bob', '' FROM stream_ops WHERE stream_id = $1`,
+    [stream, opId],
+  );
+}
+
+/** Resolves once as many backends wait for an advisory lock in this server. */
+async function untilWaiting(client: pg.Client, many: number): Promise<void> {
+  const waiting = `SELECT count(*)::integer AS n FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`;
+  while ((await client.query(waiting)).rows[0].n < many);
+}
+
+describe('the op store in Postgres', () => {
+  scratchTest('R1: a writer that holds its place is not overtaken, and a reader misses nothing', async (scratch) => {
+    const { opStore } = await scratch.open();
+    const [slow, look] = [await scratch.client(), await scratch.client()];
+    await opStore.append('s', someOps(1));
+    await slow.query('BEGIN');
+    await foreignAppend(slow, 's', 'slow');
+    const fast = opStore.append('s', [anOp({ opId: 'fast' })]);
+    await untilWaiting(look, 1);
+    expect((await opStore.read('s', 1n, 10)).ops).toEqual([]);
+    await slow.query('COMMIT');
+    expect(await fast).toEqual([{ kind: 'stored', seq: 3n }]);
+    const page = await opStore.read('s', 1n, 10);
+    expect(page.ops.map(({ op }) => op.opId)).toEqual(['slow', 'fast']);
+  });
+
+  scratchTest(
+    'RLY-18: the lock is the one of the protocol: class 1 for ops, 2 for prefixes, of one stream',
+    async (scratch) => {
+      const { opStore, prefixRegistry } = await scratch.open();
+      const [holder, look] = [await scratch.client(), await scratch.client()];
+      await holder.query('BEGIN');
+      await holder.query(LOCK, [1, 's']);
+      expect(await prefixRegistry.register('s', 'aaaa', 'uuid-A')).toEqual({ outcome: 'registered' });
+      expect(await opStore.append('other', someOps(1))).toHaveLength(1);
+      const appended = opStore.append('s', someOps(1));
+      await untilWaiting(look, 1);
+      await holder.query('COMMIT; BEGIN');
+      await appended;
+      await holder.query(LOCK, [2, 's']);
+      expect(await opStore.append('s', someOps(2))).toHaveLength(2);
+      const registered = prefixRegistry.register('s', 'bbbb', 'uuid-B');
+      await untilWaiting(look, 1);
+      await holder.query('COMMIT');
+      expect(await registered).toEqual({ outcome: 'registered' });
+    },
+  );
+
+  scratchTest('S1, S2: no lock outlives its transaction', async (scratch) => {
+    const { opStore, prefixRegistry } = await scratch.open();
+    await opStore.append('s', someOps(1));
+    await prefixRegistry.register('s', 'aaaa', 'uuid-A');
+    const look = await scratch.client();
+    expect((await look.query(`SELECT 1 FROM pg_locks WHERE locktype = 'advisory'`)).rows).toEqual([]);
+  });
+
+  scratchTest('S7: an append gives up for certain when the stream is held too long', async (scratch) => {
+    const { opStore } = await scratch.open({ lockTimeoutMs: 50 });
+    const holder = await scratch.client();
+    await holder.query('BEGIN');
+    await holder.query(LOCK, [1, 's']);
+    await expect(opStore.append('s', someOps(1))).rejects.toMatchObject({ code: 'unavailable', outcome: 'not-done' });
+    await holder.query('COMMIT');
+    expect(await opStore.append('s', someOps(1))).toEqual([{ kind: 'stored', seq: 1n }]);
+  });
+
+  scratchTest('S5: changes of a stream are told once while a transaction idles for long', async (scratch) => {
+    const { opStore } = await scratch.open();
+    const idle = await scratch.client();
+    await idle.query('BEGIN');
+    await idle.query('SELECT pg_current_xact_id()');
+    const start = await opStore.position();
+    await opStore.append('a', someOps(1));
+    const first = await opStore.changes(start, 10);
+    expect(first.changed).toEqual([{ stream: 'a', head: 1n }]);
+    await opStore.append('b', someOps(1));
+    expect((await opStore.changes(first.position, 10)).changed).toEqual([{ stream: 'b', head: 1n }]);
+  });
+
+  scratchTest('R1, R5: an append that began before a position and commits after it is told', async (scratch) => {
+    const { opStore } = await scratch.open();
+    const slow = await scratch.client();
+    await slow.query('BEGIN');
+    await foreignAppend(slow, 'slow', 'o1');
+    await opStore.append('fast', someOps(1));
+    const position = await opStore.position();
+    expect((await opStore.changes(position, 10)).changed).toEqual([]);
+    await slow.query('COMMIT');
+    expect((await opStore.changes(position, 10)).changed).toEqual([{ stream: 'slow', head: 1n }]);
+  });
+
+  scratchTest(
+    'FLD-1: a dump brought into a server with fewer transactions tells no stream for ever',
+    async (scratch) => {
+      const { opStore } = await scratch.open();
+      await opStore.append('s', someOps(1));
+      const position = await opStore.position();
+      await (await scratch.client()).query(`UPDATE stream_changes SET changed_in = '9000000000000000000'`);
+      expect(await opStore.changes(position, 10)).toEqual({ changed: [], position });
+      expect(await opStore.streams(null, 10)).toEqual([{ stream: 's', head: 1n }]);
+      await opStore.append('s', someOps(2));
+      expect((await opStore.changes(position, 10)).changed).toEqual([{ stream: 's', head: 2n }]);
+    },
+  );
+
+  scratchTest('RLY-6: an append waits for the disk although the server does not by default', async (scratch) => {
+    const { opStore } = await scratch.open({ url: withOption(scratch.url, 'synchronous_commit=off') });
+    const look = await scratch.client();
+    await look.query(`
+      CREATE TABLE seen (setting text);
+      CREATE FUNCTION see() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN INSERT INTO seen SELECT current_setting('synchronous_commit'); RETURN NULL; END $$;
+      CREATE TRIGGER see AFTER INSERT ON stream_ops FOR EACH STATEMENT EXECUTE FUNCTION see()`);
+    await opStore.append('s', someOps(1));
+    expect((await look.query('SELECT setting FROM seen')).rows).toEqual([{ setting: 'on' }]);
+  });
+
+  scratchTest('R13: an append that fails stores nothing of its call and burns no seq', async (scratch) => {
+    const { opStore } = await scratch.open();
+    await opStore.append('s', someOps(2));
+    const look = await scratch.client();
+    await look.query(`ALTER TABLE stream_ops ADD CONSTRAINT refuse CHECK (op_id <> 'bad')`);
+    await expect(opStore.append('s', [anOp({ opId: 'good' }), anOp({ opId: 'bad' })])).rejects.toBeInstanceOf(Fault);
+    expect(await opStore.append('s', [anOp({ opId: 'good' })])).toEqual([{ kind: 'stored', seq: 3n }]);
+  });
+
+  scratchTest('RLY-12: U+0000 is refused by name wherever it stands, and an escaped one is kept', async (scratch) => {
+    const { opStore, prefixRegistry, presenceBoard } = await scratch.open();
+    expect(opStore.refusal(anOp())).toBeNull();
+    expect(opStore.refusal(anOp({ opId: 'x', value: 'a\0' }))).toMatchObject({
+      code: 'invalid',
+      message: expect.stringMatching(/"x".*value/),
+    });
+    expect(opStore.refusal(anOp({ opId: '\0' }))).toMatchObject({ code: 'invalid' });
+    expect(opStore.refusal(anOp({ opId: 'é'.repeat(1001) }))).toMatchObject({ code: 'too_large' });
+    expect(opStore.refusal(anOp({ opId: 'é'.repeat(1000) }))).toBeNull();
+    const escaped = anOp({ extra: '{"sig":"\\u0000"}' });
+    expect(opStore.refusal(escaped)).toBeNull();
+    await opStore.append('s', [escaped]);
+    expect((await opStore.read('s', 0n, 1)).ops).toEqual([{ seq: 1n, op: escaped }]);
+
+    const invalid = { code: 'invalid', outcome: 'not-done' };
+    await expect(opStore.append('s', [anOp({ opId: 'given anyway', author: '\0' })])).rejects.toMatchObject(invalid);
+    await expect(opStore.append('a\0', someOps(1))).rejects.toMatchObject(invalid);
+    await expect(prefixRegistry.register('a\0', 'p', 'u')).rejects.toMatchObject(invalid);
+    await expect(prefixRegistry.register('s', 'p', 'u\0')).rejects.toMatchObject(invalid);
+    await expect(
+      presenceBoard.announce('a\0', { machineId: 'm', name: 'n', intervalSecs: 1n }, 1n, 0n),
+    ).rejects.toMatchObject(invalid);
+  });
+
+  scratchTest('RLY-1: a stream whose id holds U+0000 is empty', async (scratch) => {
+    const { opStore, presenceBoard } = await scratch.open();
+    await opStore.append('a', someOps(1));
+    await opStore.append('b', someOps(1));
+    expect(await opStore.read('a\0', 0n, 10)).toEqual({ ops: [], next: 0n });
+    expect(await opStore.head('a\0')).toBe(0n);
+    expect(await opStore.describe('a\0')).toEqual({ head: 0n, burned: 0n });
+    expect(await opStore.erase('a\0')).toBe(0n);
+    expect(await presenceBoard.machines('a\0', 0n, 1)).toEqual({ machines: [], truncated: false });
+    expect((await opStore.streams('a\0b', 10)).map(({ stream }) => stream)).toEqual(['b']);
+  });
+
+  scratchTest('RLY-12: ids too long for an index are refused for certain, and nothing is stored', async (scratch) => {
+    const { opStore } = await scratch.open();
+    const random = Array.from({ length: 4000 }, (_, i) => String.fromCodePoint(0x4e00 + ((i * 7919) % 20_000))).join(
+      '',
+    );
+    await expect(opStore.append(random, someOps(1))).rejects.toMatchObject({ code: 'too_large', outcome: 'not-done' });
+    expect(await opStore.streams(null, 10)).toEqual([]);
+  });
+
+  scratchTest('RLY-1: a page of large ops leaves what lies behind its end in the server', async (scratch) => {
+    const { opStore } = await scratch.open();
+    const ops = someOps(30).map((op) => ({ ...op, value: 'v'.repeat(200_000) }));
+    await opStore.append('s', ops);
+    const sent = await (await scratch.client()).query(ABOVE, ['s', 0, 10_000, 1_000_000]);
+    expect(sent.rowCount).toBe(4);
+    expect(await opStore.read('s', 0n, 10_000, 1_000_000)).toMatchObject({ next: 4n });
+    expect((await readAll(opStore, 's', 10_000)).map(({ op }) => op.opId)).toEqual(ops.map(({ opId }) => opId));
+  });
+
+  scratchTest('RLY-3, RLY-4, RLY-5: calls are answered as the memory model answers them', async (scratch) => {
+    const { opStore } = await scratch.open();
+    const model = new MemoryOpStore();
+    for (let i = 0; i < 60; i++) {
+      const stream = ['a', 'é/\u{10000}', 'é/\uffee'][i % 3] as string;
+      const ops = Array.from({ length: (i * 7) % 6 }, (_, k) =>
+        anOp({ opId: String((i * 5 + k * 3) % 23), value: k % 2 === 0 ? null : 'é'.repeat((i * 131) % 900) }),
+      );
+      expect(await opStore.append(stream, ops)).toEqual(await model.append(stream, ops));
+      const [after, limit, bytesMax] = [BigInt((i % 12) - 2), i % 9, (i * 401) % 5000];
+      expect(await opStore.read(stream, after, limit, bytesMax)).toEqual(
+        await model.read(stream, after, limit, bytesMax),
+      );
+      if (i % 17 === 16) expect(await opStore.erase(stream)).toBe(await model.erase(stream));
+      expect(await opStore.describe(stream)).toEqual(await model.describe(stream));
+      expect(await opStore.streams(i % 2 === 0 ? null : stream, 2)).toEqual(
+        await model.streams(i % 2 === 0 ? null : stream, 2),
+      );
+    }
+  });
+
+  scratchTest('RLY-19: whatever is asked is found by an index', async (scratch) => {
+    const { opStore } = await scratch.open();
+    for (const stream of ['a', 'b']) for (let i = 0; i < 3; i++) await opStore.append(stream, someOps(1000, `op-${i}`));
+    for (const plan of await plans(await scratch.client())) expect(plan).not.toMatch(/Seq Scan|Sort/);
+  });
+
+  scratchTest('RLY-14: a watch that lost its connection hears again, and of what it missed', async (scratch) => {
+    const { opStore } = await scratch.open();
+    const { opStore: writer } = await scratch.open();
+    const admin = await scratch.client();
+    const heard = new Set<string>();
+    const watch = await opStore.watch((stream) => heard.add(stream));
+    const listeners = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'`;
+    while ((await admin.query(listeners)).rowCount !== 1);
+    while (scratch.time.sleepers === 0) await writer.ping();
+    await writer.append('missed', someOps(1));
+    expect(heard.has('missed')).toBe(false);
+    scratch.time.advance(10_000);
+    while (!heard.has('missed')) await writer.ping();
+    await writer.append('later', someOps(1));
+    while (!heard.has('later')) await writer.ping();
+    await watch?.close();
+  });
+
+  scratchTest('OPS-4: a call that waits too long for a connection is refused for certain', async (scratch) => {
+    const { opStore } = await scratch.open({ poolMax: 1, acquireTimeoutMs: 1000 });
+    const holder = await scratch.client();
+    await holder.query('BEGIN');
+    await holder.query(LOCK, [1, 's']);
+    const held = opStore.append('s', someOps(1));
+    await untilWaiting(holder, 1);
+    await expect(opStore.append('t', someOps(1))).rejects.toMatchObject({ code: 'unavailable', outcome: 'not-done' });
+    await holder.query('COMMIT');
+    expect(await held).toEqual([{ kind: 'stored', seq: 1n }]);
+  });
+
+  scratchTest('R40: one connection serves calls that overlap, each by itself', async (scratch) => {
+    const connection = await scratch.connection();
+    const bad = connection.write([{ text: 'SELECT 1 / 0', values: [] }]);
+    const good = connection.write<[number]>([{ text: 'SELECT 1', values: [] }]);
+    await expect(bad).rejects.toMatchObject({ code: 'internal' });
+    expect(await good).toEqual([[[1]]]);
+  });
+});
+
+function withOption(text: string, option: string): string {
+  const url = new URL(text);
+  url.searchParams.set('options', `${url.searchParams.get('options')} -c ${option}`);
+  return url.href;
+}
