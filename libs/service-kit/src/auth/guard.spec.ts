@@ -128,7 +128,7 @@ test('SEC-1: who asks is judged before anything else, and before the body is rea
   expect((await ask('/streams/admit/ops', 'operator')).status).toBe(415);
 });
 
-// kills: guard.ts: new Set(['/livez', '/readyz']) => new Set(['/livez', '/readyz', '/metrics'])
+// kills: guard.ts: '/readyz', '/v1/openapi.json' => '/readyz', '/metrics', '/v1/openapi.json'
 test('SEC-1: probes need no credentials, metrics an admin', async () => {
   expect((await ask('/livez')).status).toBe(200);
   expect((await ask('/readyz')).status).toBe(200);
