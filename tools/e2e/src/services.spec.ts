@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { Collector } from './collector.ts';
@@ -142,3 +142,15 @@ test('OPS-2, SEC-1: every problem of the settings is told at once, and no secret
   const help = await start('relay', {}, '--help').exited;
   expect([help.code, help.stdout.includes('TIDEMARK_JWT_KEY_FILE')]).toEqual([0, true]);
 }, 60_000);
+
+test.each(NAMES)(
+  'OPS-2: every setting of the %s that --help names is in the documentation',
+  async (name) => {
+    const { stdout } = await start(name, {}, '--help').exited;
+    const settings = [...stdout.matchAll(/^ {2}([A-Z][A-Z\d_]+) /gm)].map(([, setting]) => setting ?? '');
+    expect(settings.length).toBeGreaterThan(10);
+    const text = readFileSync(path.join(root, 'docs/operating/configuration.md'), 'utf8');
+    expect(settings.filter((setting) => !text.includes(`\`${setting}\``))).toEqual([]);
+  },
+  60_000,
+);
