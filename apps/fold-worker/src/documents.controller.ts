@@ -4,7 +4,7 @@ import { listDocuments, readDocument } from '@tidemark/libs-fold';
 import { Fault } from '@tidemark/libs-kernel';
 import { json, once, send } from '@tidemark/libs-service-kit';
 import type { Views } from '@tidemark/libs-views-contract';
-import { parseLimit } from '@tidemark/libs-wire';
+import { parseListLimit } from '@tidemark/libs-wire';
 import { MIN_SEQ_WAIT, VIEWS } from './tokens.ts';
 import type { MinSeqWait } from './wait.ts';
 
@@ -27,7 +27,7 @@ export class DocumentsController {
     @Query() query: Record<string, unknown>,
     @Res() reply: FastifyReply,
   ) {
-    const limit = Math.min(parseLimit(once(query, 'limit')), PAGE_DOCUMENTS_MAX);
+    const limit = Math.min(parseListLimit(once(query, 'limit')), PAGE_DOCUMENTS_MAX);
     const late = await this.#waitForMinSeq(stream, query);
     return send(
       reply,

@@ -16,7 +16,8 @@ export interface RelayServices {
   readonly push: PushService;
   readonly pull: TailService;
   readonly registry: PrefixRegistry;
-  readonly machines: MachinesService;
+  /** null: this relay notes no presence; its routes do not exist (404), as older clients take it. */
+  readonly machines: MachinesService | null;
   /** null: this replica takes no events from the broker. */
   readonly intake: Intake | null;
   readonly stopping: AbortSignal;
@@ -32,7 +33,7 @@ export class AppModule {
         PushController,
         PullController,
         RegisterController,
-        MachinesController,
+        ...(services.machines === null ? [] : [MachinesController]),
         StreamsController,
         OpenApiController,
         ...(services.intake === null ? [] : [IntakeController]),

@@ -2,7 +2,7 @@ import { Controller, Delete, Get, Inject, Param, Query, Req, Res } from '@nestjs
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { OpStore } from '@tidemark/libs-op-store-contract';
 import { type Logger, json, once, send } from '@tidemark/libs-service-kit';
-import { parseLimit } from '@tidemark/libs-wire';
+import { parseListLimit } from '@tidemark/libs-wire';
 
 import { LOG, OP_STORE } from './tokens.ts';
 
@@ -22,10 +22,10 @@ export class StreamsController {
 
   @Get()
   async list(@Query() query: Record<string, unknown>, @Res() reply: FastifyReply) {
-    const limit = parseLimit(once(query, 'limit'));
-    const page = limit === 0 ? [] : await this.#opStore.streams(once(query, 'after') ?? null, limit);
+    const limit = parseListLimit(once(query, 'limit'));
+    const page = await this.#opStore.streams(once(query, 'after') ?? null, limit);
     const rows = page.map(({ stream, head }) => `{"stream":${JSON.stringify(stream)},"head":${head}}`);
-    const next = page.length < limit || limit === 0 ? null : (page.at(-1)?.stream ?? null);
+    const next = page.length < limit ? null : (page.at(-1)?.stream ?? null);
     return send(reply, json(`{"streams":[${rows.join(',')}],"next":${JSON.stringify(next)}}`));
   }
 

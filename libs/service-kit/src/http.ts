@@ -15,7 +15,7 @@ import { type Logger, NestLog } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import { pathFault, refuseUnreadable } from './readable.ts';
 import { logFieldsOf } from './request-context.ts';
-import { answerUnknownRoutes } from './unknown-routes.ts';
+import { answerUnknownRoutes, hasEmptySegment } from './unknown-routes.ts';
 
 export interface HttpOptions {
   /** Larger bodies are answered 413 while they arrive; inclusive. */
@@ -145,7 +145,7 @@ function observe(
     load.admit(request, reply);
     const stopped = refuseUnreadable(request, (fault) => wordFault(fault, request)) ?? (await pass(request, reply));
     if (stopped !== undefined) return send(reply, stopped);
-    if (request.is404) return;
+    if (request.is404 || hasEmptySegment(request)) return;
     refuseEncoded(request, reply);
     const refusal = options.admit?.(request);
     if (refusal !== undefined) return send(reply, refusal);

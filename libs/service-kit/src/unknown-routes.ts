@@ -15,8 +15,7 @@ export function answerUnknownRoutes(
     for (const one of [method].flat()) entry.methods.add(one);
   });
   fastify.addHook('onRequest', async (request, reply) => {
-    const emptySegment = Object.values(request.params ?? {}).some((value) => value === '' || value === undefined);
-    if (emptySegment) return send(reply, wordFault(new Fault('not_found', 'not found'), request));
+    if (hasEmptySegment(request)) return send(reply, wordFault(new Fault('not_found', 'not found'), request));
     if (!request.is404) return;
     const path = request.url.split('?', 1)[0] ?? '';
     const methods = new Set(known.filter((entry) => entry.path.test(path)).flatMap((entry) => [...entry.methods]));
@@ -25,4 +24,9 @@ export function answerUnknownRoutes(
     const answer = wordFault(new Fault('not_found', `method not allowed; use ${allow}`), request);
     return send(reply, { ...answer, status: 405, headers: { ...answer.headers, allow } });
   });
+}
+
+/** The router lets an empty segment be a parameter; for us it is another path. */
+export function hasEmptySegment({ params }: FastifyRequest): boolean {
+  return Object.values(params ?? {}).some((value) => value === '' || value === undefined);
 }

@@ -20,3 +20,10 @@ export function parseLimit(text: string | undefined): number {
   if (!/^\+?[0-9]+$/.test(text)) throw new Fault('malformed', 'limit: expected an unsigned integer');
   return Math.min(Number(text), PULL_OPS_MAX);
 }
+
+/** The `limit` of a list, whose end is said beside its entries: an empty page would look like the last one, so 0 is refused. */
+export function parseListLimit(text: string | undefined): number {
+  const limit = parseLimit(text);
+  if (limit === 0) throw new Fault('malformed', 'limit: must be at least 1');
+  return limit;
+}

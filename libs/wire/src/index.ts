@@ -2,7 +2,7 @@ export * from './op.ts';
 export { type Announcement, announcementProblem, decodeAnnouncement } from './announcement.ts';
 export { canonicalOpBytes } from './canonical-op.ts';
 export { claimSeq } from './claim-seq.ts';
-export { parseCursor, parseLimit } from './cursor.ts';
+export { parseCursor, parseLimit, parseListLimit } from './cursor.ts';
 export { decodeEvent, encodeEvent, type EventEnvelope } from './event.ts';
 export { fnv1a32, fnv1a64 } from './fnv1a.ts';
 export { type IdText, idText } from './id-text.ts';
