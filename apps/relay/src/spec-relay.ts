@@ -2,7 +2,7 @@
 import 'reflect-metadata';
 import { MemoryBroker } from '@tidemark/libs-broker-contract/testing';
 import { PUSH_BODY_BYTES_MAX } from '@tidemark/libs-kernel';
-import { SeededRandom } from '@tidemark/libs-kernel/testing';
+import { ManualTime, SeededRandom } from '@tidemark/libs-kernel/testing';
 import type { OpStore } from '@tidemark/libs-op-store-contract';
 import { MemoryOpStore, MemoryPrefixRegistry, MemoryPresenceBoard } from '@tidemark/libs-op-store-contract/testing';
 import { Intake, MachinesService, PushService, StreamWriter, toldAppends } from '@tidemark/libs-relay';
@@ -35,9 +35,12 @@ export async function startRelay(opStore: OpStore = new MemoryOpStore()) {
   const told = toldAppends(opStore, hub);
   const bounds = { deadlineMs: 20_000, pushesMax: 100, bytesMax: 100 * PUSH_BODY_BYTES_MAX };
   const unmeasured = { round: () => {}, queued: () => {}, late: () => {} };
+  // No deadline comes, and none keeps the process.
+  const time = new ManualTime();
+  const writer = new StreamWriter({ opStore: told, clock: time, sleeper: time, metrics: unmeasured, ...bounds });
   const module = AppModule.create({
     opStore,
-    push: new PushService(opStore, new StreamWriter({ ...world, opStore: told, metrics: unmeasured, ...bounds })),
+    push: new PushService(opStore, writer),
     pull: tail,
     registry: new MemoryPrefixRegistry(),
     machines: new MachinesService(new MemoryPresenceBoard(), systemClock),

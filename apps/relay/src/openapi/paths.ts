@@ -19,6 +19,11 @@ export const parameters = {
     minimum: 0,
     default: 500,
   }),
+  listLimit: query('limit', 'At most so many; above 10000 it counts as 10000.', {
+    type: 'integer',
+    minimum: 1,
+    default: 500,
+  }),
   wait: query('wait', 'Seconds for which the answer may be held back until there is something to tell.', {
     type: 'integer',
     minimum: 0,
@@ -103,7 +108,7 @@ const ofStreams = {
     operationId: 'listStreams',
     tags: ['operator'],
     summary: 'Streams that hold an op, in the UTF-8 order of their ids.',
-    parameters: take('after', 'limit'),
+    parameters: take('after', 'listLimit'),
     responses: { 200: answer('One page.', 'Streams'), ...ownRefusals },
   },
 };
