@@ -6,6 +6,21 @@ import { outDir, root } from './paths.mjs';
 // rolldown's own helpers must not stay outside the bundle.
 const ours = /^(\.|\/|@tidemark\/|@oxc-project\/runtime)/;
 
+const thread = /new URL\('(\.\/[\w-]+-thread\.ts)', import\.meta\.url\)/g;
+
+/** A file that is started as a thread, `new Worker(new URL('./x-thread.ts', import.meta.url))`, becomes a chunk of its own. */
+const threads = {
+  name: 'threads',
+  transform(text, id) {
+    const code = text.replace(thread, (_, file) => {
+      const chunk = this.emitFile({ type: 'chunk', id: path.join(path.dirname(id), file) });
+      return `new URL(import.meta.ROLLUP_FILE_URL_${chunk})`;
+    });
+    // No line moves, so the old source map is right.
+    return code === text ? null : { code, map: null };
+  },
+};
+
 /** Our own code becomes one bundle per app; packages of the registry stay packages. */
 export const input = (project) => ({
   input: path.join(root, project, 'src/main.ts'),
@@ -14,6 +29,7 @@ export const input = (project) => ({
   tsconfig: path.join(root, 'tsconfig.json'),
   resolve: { conditionNames: ['@tidemark/source', 'node', 'import', 'default'] },
   external: (id) => !ours.test(id),
+  plugins: [threads],
   transform: { target: 'node24' },
 });
 

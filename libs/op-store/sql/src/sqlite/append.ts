@@ -1,31 +1,42 @@
-import type { AppendOutcome } from '@tidemark/libs-op-store-contract';
-import type { Op } from '@tidemark/libs-wire';
+import type { Append, Appended } from './command.ts';
 import type { Handle } from './open-file.ts';
-import { OP_COLUMNS, toCells } from './op-row.ts';
+import { OP_CELLS, OP_COLUMNS } from './op-row.ts';
+import { prepareRowids } from './rowids.ts';
 import { prepareHead } from './streams.ts';
 
-export type Append = (stream: string, ops: readonly Op[]) => AppendOutcome[];
-
 const STORE = `
-  INSERT INTO stream_ops (stream_id, seq, ${OP_COLUMNS}) VALUES (?, ?${', ?'.repeat(13)})
+  INSERT INTO stream_ops (rowid, stream_id, seq, ${OP_COLUMNS}) VALUES (?, ?, ?${', ?'.repeat(OP_CELLS)})
   ON CONFLICT (stream_id, op_id) DO NOTHING`;
+
+/** Index of the op's id among its cells. */
+const OP_ID = OP_COLUMNS.split(', ').indexOf('op_id');
 
 /**
  * To be run inside one write transaction. The seq is taken here, under the write lock, and moves on only when a row was stored: a
  * repeat answers its old seq and burns none (RLY-4, RLY-5).
  */
-export function prepareAppend(handle: Handle): Append {
+export function prepareAppend(handle: Handle): (append: Append) => Appended {
   const head = prepareHead(handle);
+  const rowids = prepareRowids(handle);
   const store = handle.prepare(STORE);
   const stored = handle.prepare<[string, string], bigint>(
     'SELECT seq FROM stream_ops WHERE stream_id = ? AND op_id = ?',
   );
   stored.pluck().safeIntegers();
-  return (stream, ops) => {
+  return ({ stream, cells }) => {
+    const seqs: bigint[] = [];
+    const existing: number[] = [];
     let next = head(stream) + 1n;
-    return ops.map((op) => {
-      if (store.run(stream, next, ...toCells(op)).changes === 1) return { kind: 'stored', seq: next++ };
-      return { kind: 'existing', seq: stored.get(stream, op.opId) as bigint };
-    });
+    let rowid = rowids.next();
+    for (let at = 0; at < cells.length; at += OP_CELLS) {
+      if (store.run(rowid, stream, next, ...cells.slice(at, at + OP_CELLS)).changes === 1) {
+        seqs.push(next++);
+        rowid = null;
+      } else {
+        existing.push(seqs.length);
+        seqs.push(stored.get(stream, cells[at + OP_ID] as string) as bigint);
+      }
+    }
+    return { seqs, existing };
   };
 }

@@ -11,11 +11,11 @@ const ROWS_MAX = 4096;
 
 /**
  * A position is the highest rowid seen. SQLite has one writer at a time and gives a new row the highest rowid plus one, so rowids rise in
- * the order of commits and nothing appears below a position later.
+ * the order of commits and nothing appears below a position later, also after an erasure (rowids.ts).
  *
- * Two things may take rowids back: VACUUM may number rows anew, and deleting the newest rows frees their numbers. A follower then misses
- * what was appended up to its old position. That is harmless, because positions do not outlive the process that asked for them, and
- * the feed repeats a full pass over the streams from time to time, which finds every head that it was not told of.
+ * Two things done past this adapter may take rowids back: VACUUM may number rows anew, and another program may delete the newest rows. A
+ * follower then misses what was appended up to its old position. That is harmless, because positions do not outlive the process that
+ * asked for them, and the feed repeats a full pass over the streams from time to time, which finds every head that it was not told of.
  */
 export function prepareChanges(handle: Handle, head: (stream: string) => bigint): Changes {
   const last = handle.prepare<[], bigint | null>('SELECT max(rowid) FROM stream_ops').pluck().safeIntegers();

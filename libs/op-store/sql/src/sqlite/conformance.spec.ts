@@ -5,7 +5,8 @@ import {
 } from '@tidemark/libs-op-store-contract/testing';
 import type { Op } from '@tidemark/libs-wire';
 import Database from 'better-sqlite3';
-import { OP_COLUMNS, toCells } from './op-row.ts';
+import type { Cell } from './command.ts';
+import { OP_CELLS, OP_COLUMNS, pushCells } from './op-row.ts';
 import { Scratch } from './scratch.ts';
 
 // Every commit is synced; a busy disk takes its time.
@@ -33,7 +34,9 @@ describe('the presence board in SQLite', () => {
 async function plant(stream: string, seq: bigint, op: Op): Promise<void> {
   await (await scratch.open()).close();
   const other = new Database(scratch.file);
-  const sql = `INSERT INTO stream_ops (stream_id, seq, ${OP_COLUMNS}) VALUES (?, ?${', ?'.repeat(13)})`;
-  other.prepare(sql).run(stream, seq, ...toCells(op));
+  const sql = `INSERT INTO stream_ops (stream_id, seq, ${OP_COLUMNS}) VALUES (?, ?${', ?'.repeat(OP_CELLS)})`;
+  const cells: Cell[] = [];
+  pushCells(op, cells);
+  other.prepare(sql).run(stream, seq, ...cells);
   other.close();
 }

@@ -10,7 +10,7 @@ export interface SqliteOptions {
   readonly file: string;
   readonly clock: Clock;
   readonly sleeper: Sleeper;
-  /** How long a call waits, without holding up this process, while another process writes; then it is `unavailable`. Default 5000. */
+  /** How long writes wait together, without holding up this thread, while another process writes; then they are `unavailable`. Default 5000. */
   readonly busyTimeoutMs?: number;
 }
 
@@ -18,22 +18,28 @@ export interface SqliteStores {
   readonly opStore: OpStore;
   readonly prefixRegistry: PrefixRegistry;
   readonly presenceBoard: PresenceBoard;
-  /** Closes the connection that the three share, as opStore.close() does. */
+  /** Rejects, with a fault that says why, when nothing can be written any more: the process should end. Reads go on. */
+  readonly failed: Promise<never>;
+  /** Closes the connection that the three share, as opStore.close() does. Writes that wait still end, each within its time. */
   close(): Promise<void>;
 }
 
 /**
- * Op log, prefix claims and presence in one SQLite file, over one connection.
+ * Op log, prefix claims and presence in one SQLite file: read by this thread, written by one of its own (docs/adr/0008-sqlite-writer-thread.md).
  *
- * WAL with synchronous=FULL: what a write answered is on disk (RLY-6). Every write is one short synchronous transaction that takes the
- * write lock when it begins, so calls of one process never interleave and seqs are taken where they are stored (RLY-4).
+ * WAL with synchronous=FULL: what a write answered is on disk (RLY-6). Writes that wait together are one transaction and one fsync. It takes
+ * the write lock when it begins, so seqs are taken where they are stored (RLY-4).
  */
 export async function connectSqlite(options: SqliteOptions): Promise<SqliteStores> {
-  const connection = await SqliteConnection.open({ busyTimeoutMs: 5000, ...options });
+  return storesOn(await SqliteConnection.open({ busyTimeoutMs: 5000, ...options }), options.clock);
+}
+
+export function storesOn(connection: SqliteConnection, clock: Clock): SqliteStores {
   return {
-    opStore: sqliteOpStore(connection, options.clock),
+    opStore: sqliteOpStore(connection, clock),
     prefixRegistry: sqlitePrefixRegistry(connection),
     presenceBoard: sqlitePresenceBoard(connection),
+    failed: connection.failed,
     close: () => connection.close(),
   };
 }

@@ -1,8 +1,10 @@
 import { type Clock, Fault, type Sleeper } from '@tidemark/libs-kernel';
 import type { DataSource } from 'typeorm';
+import type { AnswerTo, Command, Writer } from './command.ts';
+import { JoinedWrites, type Weight } from './joined-writes.ts';
 import { isBusy, mapError } from './map-error.ts';
-import { type Handle, openFile } from './open-file.ts';
-import { prepareTransaction, type Transaction } from './transaction.ts';
+import { type Handle, type OpenFile, openFile } from './open-file.ts';
+import { ThreadWriter } from './thread-writer.ts';
 
 export interface ConnectionOptions {
   readonly file: string;
@@ -14,43 +16,61 @@ export interface ConnectionOptions {
 /** SQLite itself waits this long for a lock, holding up the whole process; a longer wait is spent asleep between tries. */
 const BUSY_SLICE_MS = 50;
 const BUSY_PAUSE_MS = 5;
+const ONE_ROW: Weight = { rows: 1, units: 0 };
 
-/** One connection to one file. Work given to it is synchronous: nothing of this process runs in the middle of it. */
+/** One file, read here and written by the writer, which is another thread. Reads see every write that was answered. */
 export class SqliteConnection {
   readonly handle: Handle;
   readonly #options: ConnectionOptions;
   readonly #dataSource: DataSource;
-  readonly #transaction: Transaction;
+  readonly #writer: Writer;
+  readonly #writes: JoinedWrites;
+  #closing: Promise<void> | undefined;
 
-  private constructor(options: ConnectionOptions, dataSource: DataSource, handle: Handle) {
+  private constructor(options: ConnectionOptions, { dataSource, handle }: OpenFile, writer: Writer) {
     this.#options = options;
     this.#dataSource = dataSource;
-    this.#transaction = prepareTransaction(handle);
+    this.#writer = writer;
+    this.#writes = new JoinedWrites({ ...options, writer });
     this.handle = handle;
   }
 
-  static async open(options: ConnectionOptions): Promise<SqliteConnection> {
-    const { dataSource, handle } = await patiently(options, () => openFile(options.file, BUSY_SLICE_MS));
-    return new SqliteConnection(options, dataSource, handle);
+  static async open(
+    options: ConnectionOptions,
+    writer = new ThreadWriter(options) as Writer,
+  ): Promise<SqliteConnection> {
+    const opened = await patiently(options, () => openFile(options.file, BUSY_SLICE_MS));
+    return new SqliteConnection(options, opened, writer);
   }
 
-  /** Runs work that changes nothing. */
+  /** See SqliteStores. */
+  get failed(): Promise<never> {
+    return this.#writes.failed;
+  }
+
+  /** Runs synchronous work that changes nothing. */
   read<T>(work: () => T): Promise<T> {
-    return patiently(this.#options, () => this.#whileOpen(work));
+    return patiently(this.#options, () => {
+      if (this.#closing !== undefined) throw new Fault('unavailable', `${this.#options.file} is closed`);
+      return work();
+    });
   }
 
-  /** Runs work as one transaction: all of it is on disk when this resolves, or nothing of it is kept. Repeated while another writes. */
-  write<T>(work: () => T): Promise<T> {
-    return patiently(this.#options, () => this.#whileOpen(() => this.#transaction(work)));
+  /** On disk when this resolves, together with other writes that waited. */
+  write<C extends Command>(command: C, weight = ONE_ROW): Promise<AnswerTo[C['kind']]> {
+    return this.#writes.run(command, weight);
   }
 
-  async close(): Promise<void> {
-    if (this.#dataSource.isInitialized) await this.#dataSource.destroy();
+  /** Writes that wait still end, each within its time. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
   }
 
-  #whileOpen<T>(work: () => T): T {
-    if (!this.handle.open) throw new Fault('unavailable', `${this.#options.file} is closed`);
-    return work();
+  async #close(): Promise<void> {
+    await this.#writes.close();
+    await this.#writer.close();
+    await this.#dataSource.destroy();
   }
 }
 

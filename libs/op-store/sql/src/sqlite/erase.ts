@@ -1,31 +1,31 @@
-import type { StreamState } from '@tidemark/libs-op-store-contract';
+import type { Erase, Erased } from './command.ts';
 import type { Handle } from './open-file.ts';
+import { prepareRowids } from './rowids.ts';
+import { prepareHead } from './streams.ts';
 
-export interface Erasing {
-  /** To be run inside one write transaction. */
-  erase(stream: string, nowSecs: bigint): bigint;
-  describe(stream: string): StreamState;
-}
+/** Ops removed in one transaction: it holds up other writes for some ten milliseconds. */
+const PART_OPS = 2000;
 
-/** The head is written down before the ops go, so that later ops take the seqs after it (RLY-3, RLY-19). */
-export function prepareErasing(handle: Handle, head: (stream: string) => bigint): Erasing {
+/**
+ * To be run inside one write transaction, part by part. The head is written down before the first ops go, so that later ops take the seqs
+ * after it, also when the erasure ends halfway (RLY-3, RLY-19).
+ */
+export function prepareErase(handle: Handle): (erase: Erase) => Erased {
+  const head = prepareHead(handle);
+  const rowids = prepareRowids(handle);
   const remember = handle.prepare<[string, bigint, bigint]>(`
     INSERT INTO stream_erasures (stream_id, head, erased_at) VALUES (?, ?, ?)
     ON CONFLICT (stream_id) DO UPDATE SET head = excluded.head, erased_at = excluded.erased_at`);
-  const remove = handle.prepare<[string]>('DELETE FROM stream_ops WHERE stream_id = ?');
-  const count = handle.prepare<[string], bigint>('SELECT count(*) FROM stream_ops WHERE stream_id = ?');
-  count.pluck().safeIntegers();
-  return {
-    erase(stream, nowSecs) {
-      const ops = count.get(stream) as bigint;
-      if (ops === 0n) return 0n;
-      remember.run(stream, head(stream), nowSecs);
-      remove.run(stream);
-      return ops;
-    },
-    describe(stream) {
-      const top = head(stream);
-      return { head: top, burned: top - (count.get(stream) as bigint) };
-    },
+  const some = handle.prepare<[string]>('SELECT 1 FROM stream_ops WHERE stream_id = ?');
+  const remove = handle.prepare<[string, string, bigint, number]>(`
+    DELETE FROM stream_ops WHERE stream_id = ? AND seq IN
+      (SELECT seq FROM stream_ops WHERE stream_id = ? AND seq <= ? ORDER BY seq LIMIT ?)`);
+  return ({ stream, upTo, nowSecs }) => {
+    const last = upTo ?? head(stream);
+    if (some.get(stream) === undefined) return { ops: 0, upTo: last, more: false };
+    if (upTo === null) remember.run(stream, last, nowSecs);
+    rowids.remember();
+    const ops = remove.run(stream, stream, last, PART_OPS).changes;
+    return { ops, upTo: last, more: ops === PART_OPS };
   };
 }

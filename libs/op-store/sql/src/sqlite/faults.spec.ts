@@ -2,12 +2,13 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Fault } from '@tidemark/libs-kernel';
 import { anOp, someOps } from '@tidemark/libs-op-store-contract/testing';
+import type { Op } from '@tidemark/libs-wire';
 import Database from 'better-sqlite3';
-import { SqliteConnection } from './connection.ts';
 import { mapError } from './map-error.ts';
-import { sqliteOpStore } from './op-store.ts';
+import { LogWriter } from './log-writer.ts';
+import { openToWrite } from './open-to-write.ts';
 import { sqlitePrefixRegistry } from './prefix-registry.ts';
-import { Scratch } from './scratch.ts';
+import { anAppend, Scratch, stored } from './scratch.ts';
 import { CommitFailed } from './transaction.ts';
 
 // Every commit is synced; a busy disk takes its time.
@@ -26,35 +27,31 @@ describe('while another process writes', () => {
   });
   afterEach(() => writer.close());
 
-  it('S7: an append waits asleep and is stored once the other is done', async () => {
-    const { opStore } = await scratch.open();
+  it('S7: an append waits, while this thread reads, and is stored once the other is done', async () => {
+    const { opStore } = await scratch.openWithThread();
     const appended = opStore.append('s', someOps(1));
-    await untilAsleep();
     expect(await opStore.read('s', 0n, 10)).toEqual({ ops: [], next: 0n });
     writer.exec('COMMIT');
-    scratch.time.advance(5);
     expect(await appended).toEqual([{ kind: 'stored', seq: 1n }]);
   });
 
   it('S7: an append is refused for certain when the wait is over', async () => {
-    const { opStore } = await scratch.open(1000);
-    const appended = expect(opStore.append('s', someOps(1))).rejects.toMatchObject({
+    const { opStore } = await scratch.openWithThread(100);
+    await expect(opStore.append('s', someOps(1))).rejects.toMatchObject({
       code: 'unavailable',
       outcome: 'not-done',
       message: expect.stringContaining(scratch.file),
     });
-    await untilAsleep();
-    scratch.time.advance(1000);
-    await appended;
   });
 
-  it('OPS-3: an append that waits when the store is closed is refused', async () => {
-    const { opStore } = await scratch.open();
-    const appended = expect(opStore.append('s', someOps(1))).rejects.toMatchObject({ code: 'unavailable' });
-    await untilAsleep();
-    await opStore.close();
-    scratch.time.advance(5);
-    await appended;
+  it('OPS-3: an append that waits when the store is closed is still stored, and a later call is refused', async () => {
+    const { opStore } = await scratch.openWithThread();
+    const appended = opStore.append('s', someOps(1));
+    const closed = opStore.close();
+    await expect(opStore.append('s', someOps(2))).rejects.toMatchObject({ code: 'unavailable', outcome: 'not-done' });
+    writer.exec('COMMIT');
+    expect(await appended).toEqual([{ kind: 'stored', seq: 1n }]);
+    await closed;
   });
 
   it('RLY-15: a known replica is answered without waiting', async () => {
@@ -66,22 +63,21 @@ describe('while another process writes', () => {
 
 describe('what has run out', () => {
   it('R13, OPS-6: a full disk refuses an append for certain; with room again the stream goes on where it was', async () => {
-    const { file, time } = scratch;
-    const connection = await SqliteConnection.open({ file, clock: time, sleeper: time, busyTimeoutMs: 0 });
-    const opStore = sqliteOpStore(connection, time);
-    await opStore.append('s', someOps(2));
-    connection.handle.pragma('max_page_count = 1');
+    await (await scratch.open()).close();
+    const handle = openToWrite(scratch.file);
+    const writer = new LogWriter({ file: scratch.file, busyTimeoutMs: 0 }, () => handle);
+    const write = (...ops: Op[]) => writer.write([anAppend('s', ...ops)]).outcomes;
+    expect(write(...someOps(2))).toEqual([stored(1n, 2n)]);
+    handle.pragma('max_page_count = 1');
     const large = anOp({ opId: 'large', value: 'v'.repeat(100_000) });
-    await expect(opStore.append('s', [large])).rejects.toMatchObject({ code: 'disk_full', outcome: 'not-done' });
-    expect(await opStore.head('s')).toBe(2n);
-    connection.handle.pragma('max_page_count = 1000000');
-    expect(await opStore.append('s', [large])).toEqual([{ kind: 'stored', seq: 3n }]);
-    await opStore.close();
+    expect(write(large)).toMatchObject([{ kind: 'failed', fault: { code: 'disk_full', outcome: 'not-done' } }]);
+    handle.pragma('max_page_count = 1000000');
+    expect(write(large)).toEqual([stored(3n)]);
+    writer.close();
   });
 
   it('RLY-15: a replica whose candidates are all taken is refused as unavailable, and claims nothing', async () => {
-    const { file, time } = scratch;
-    const connection = await SqliteConnection.open({ file, clock: time, sleeper: time, busyTimeoutMs: 0 });
+    const connection = await scratch.connect();
     const registry = sqlitePrefixRegistry(connection, 2);
     for (const prefix of ['aaaa', 'd7rm', 'w299']) await registry.register('s', prefix, `owner of ${prefix}`);
     await expect(registry.register('s', 'aaaa', 'uuid-B')).rejects.toMatchObject({ code: 'unavailable' });
@@ -141,8 +137,3 @@ describe('what SQLite says becomes a fault', () => {
     expect(failed('SQLITE_FULL')).toMatchObject({ code: 'disk_full', outcome: 'not-done' });
   });
 });
-
-/** Lets the call under test run until it waits. */
-async function untilAsleep(): Promise<void> {
-  while (scratch.time.sleepers === 0) await Promise.resolve();
-}

@@ -110,11 +110,11 @@ describe('opening a file', () => {
 
   it('OPS-5: a file of a newer format is refused in one line that names it, and left as it is', async () => {
     await (await scratch.open()).close();
-    inFile((file) => file.pragma('user_version = 3'));
+    inFile((file) => file.pragma('user_version = 4'));
     const before = readFileSync(scratch.file);
     await expect(scratch.open()).rejects.toMatchObject({
       code: 'misconfigured',
-      message: `${scratch.file} has format 3, and this build reads up to 2: start a newer build`,
+      message: `${scratch.file} has format 4, and this build reads up to 3: start a newer build`,
     });
     expect(readFileSync(scratch.file).equals(before)).toBe(true);
   });

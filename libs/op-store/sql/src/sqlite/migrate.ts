@@ -5,10 +5,16 @@ import type { Handle } from './open-file.ts';
 import { prepareTransaction } from './transaction.ts';
 
 /** Format of the file, in its user_version. 0 is an empty file, an older one, or one that another relay of this protocol made. */
-const FORMAT = 2;
+const FORMAT = 3;
 
 /** "TMOP": tells an op log from other SQLite files once it has a format. */
 const APPLICATION_ID = 0x544d4f50;
+
+/** Of SQLite's own; see rowids.ts. */
+const REMOVED_ROWIDS: Creation = {
+  name: 'removed_rowids',
+  sql: 'CREATE TABLE removed_rowids (only_row integer PRIMARY KEY CHECK (only_row = 1), last integer NOT NULL)',
+};
 
 /** A statement that makes the table or index `name`. */
 interface Creation {
@@ -52,7 +58,7 @@ export async function migrate(dataSource: DataSource, handle: Handle): Promise<v
 
 /** TypeORM writes the statements down instead of running them one by one with pauses between. */
 async function tableCreations(dataSource: DataSource): Promise<Creation[]> {
-  const creations: Creation[] = [];
+  const creations: Creation[] = [REMOVED_ROWIDS];
   const queryRunner = dataSource.createQueryRunner();
   for (const table of opStoreTables('integer')) {
     queryRunner.enableSqlMemory();

@@ -1,8 +1,8 @@
 import type { OpStore } from '@tidemark/libs-op-store-contract';
 import { anOp, MemoryOpStore } from '@tidemark/libs-op-store-contract/testing';
 import fc from 'fast-check';
-import { SqliteConnection } from './connection.ts';
 import { sqliteOpStore } from './op-store.ts';
+import { openToWrite } from './open-to-write.ts';
 import { Scratch } from './scratch.ts';
 
 // Every commit is synced; a busy disk takes its time.
@@ -41,11 +41,13 @@ const call: fc.Arbitrary<Call> = fc.oneof(
 
 it('RLY-3, RLY-4, RLY-5: every sequence of calls is answered as the memory model answers it', async () => {
   const scratch = new Scratch();
-  const { file, time } = scratch;
-  const connection = await SqliteConnection.open({ file, clock: time, sleeper: time, busyTimeoutMs: 0 });
-  // What is compared here does not depend on syncs, and they would take most of the time.
-  connection.handle.pragma('synchronous = OFF');
-  const [ours, model] = [sqliteOpStore(connection, time), new MemoryOpStore()];
+  const connection = await scratch.connect(0, () => {
+    const handle = openToWrite(scratch.file);
+    // What is compared here does not depend on syncs, and they would take most of the time.
+    handle.pragma('synchronous = OFF');
+    return handle;
+  });
+  const [ours, model] = [sqliteOpStore(connection, scratch.time), new MemoryOpStore()];
   let run = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(call, { minLength: 1, maxLength: 30 }), async (calls) => {

@@ -1,29 +1,17 @@
 import { Fault } from '@tidemark/libs-kernel';
 import type { SequencedOp } from '@tidemark/libs-op-store-contract';
 import type { Op } from '@tidemark/libs-wire';
+import type { Cell } from './command.ts';
 
 export const OP_COLUMNS =
   'envelope_version, op_id, lamport, site, domain, target_kind, target_id, field, op_type, value, author, wall_clock, extra';
 
-type Cell = bigint | number | string | null;
+export const OP_CELLS = 13;
 
-/** The op's cells in the order of OP_COLUMNS. */
-export function toCells(op: Op): Cell[] {
-  return [
-    op.envelopeVersion,
-    op.opId,
-    op.lamport,
-    op.site,
-    op.domain,
-    op.targetKind,
-    op.targetId,
-    op.field,
-    op.opType,
-    op.value,
-    op.author,
-    op.wallClock,
-    op.extra,
-  ];
+/** Adds the op's cells, in the order of OP_COLUMNS. */
+export function pushCells(op: Op, cells: Cell[]): void {
+  cells.push(op.envelopeVersion, op.opId, op.lamport, op.site, op.domain, op.targetKind, op.targetId, op.field);
+  cells.push(op.opType, op.value, op.author, op.wallClock, op.extra);
 }
 
 /** UTF-16 units of all the op's text. */

@@ -1,30 +1,29 @@
 import { type Clock, PULL_PAGE_BYTES_MAX } from '@tidemark/libs-kernel';
-import type { OpStore } from '@tidemark/libs-op-store-contract';
-import { prepareAppend } from './append.ts';
+import type { AppendOutcome, OpStore } from '@tidemark/libs-op-store-contract';
+import type { Op } from '@tidemark/libs-wire';
 import { prepareChanges } from './changes.ts';
-import { prepareErasing } from './erase.ts';
+import type { Appended, Cell, Erased } from './command.ts';
 import type { SqliteConnection } from './connection.ts';
+import { pushCells, textUnits } from './op-row.ts';
 import { prepareRead } from './read.ts';
 import { prepareStreams } from './streams.ts';
 
 /** An append is stored whole or not at all. */
 export function sqliteOpStore(connection: SqliteConnection, clock: Clock): OpStore {
   const { handle } = connection;
-  const append = prepareAppend(handle);
   const read = prepareRead(handle);
   const streams = prepareStreams(handle);
   const changes = prepareChanges(handle, streams.head);
   const look = handle.prepare('SELECT 1 FROM stream_ops LIMIT 1');
-  const erasing = prepareErasing(handle, streams.head);
   const nowSecs = (): bigint => BigInt(Math.floor(clock.now() / 1000));
   return {
     refusal: () => null,
-    append: (stream, ops) => connection.write(() => append(stream, ops)),
+    append: async (stream, ops) => toOutcomes(await append(connection, stream, ops)),
     read: (stream, after, limit, bytesMax = PULL_PAGE_BYTES_MAX) =>
       connection.read(() => read(stream, after, limit, bytesMax)),
     head: (stream) => connection.read(() => streams.head(stream)),
-    describe: (stream) => connection.read(() => erasing.describe(stream)),
-    erase: (stream) => connection.write(() => erasing.erase(stream, nowSecs())),
+    describe: (stream) => connection.read(() => streams.describe(stream)),
+    erase: (stream) => erase(connection, stream, nowSecs()),
     streams: (after, limit) => connection.read(() => streams.list(after, limit)),
     position: () => connection.read(() => changes.position()),
     changes: (position, limit) => connection.read(() => changes.after(position, limit)),
@@ -32,4 +31,31 @@ export function sqliteOpStore(connection: SqliteConnection, clock: Clock): OpSto
     ping: () => connection.read(() => void look.get()),
     close: () => connection.close(),
   };
+}
+
+function append(connection: SqliteConnection, stream: string, ops: readonly Op[]): Promise<Appended> {
+  const cells: Cell[] = [];
+  let units = 0;
+  for (const op of ops) {
+    pushCells(op, cells);
+    units += textUnits(op);
+  }
+  return connection.write({ kind: 'append', stream, cells }, { rows: ops.length, units });
+}
+
+function toOutcomes({ seqs, existing }: Appended): AppendOutcome[] {
+  const outcomes = Array.from(seqs, (seq): AppendOutcome => ({ kind: 'stored', seq }));
+  for (const at of existing) outcomes[at] = { kind: 'existing', seq: seqs[at] as bigint };
+  return outcomes;
+}
+
+/** Part by part, so that other writes come between. */
+async function erase(connection: SqliteConnection, stream: string, nowSecs: bigint): Promise<bigint> {
+  let ops = 0;
+  let part: Erased | undefined;
+  do {
+    part = await connection.write({ kind: 'erase', stream, upTo: part?.upTo ?? null, nowSecs });
+    ops += part.ops;
+  } while (part.more);
+  return BigInt(ops);
 }

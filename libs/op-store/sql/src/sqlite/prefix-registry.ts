@@ -1,34 +1,35 @@
 import { Fault } from '@tidemark/libs-kernel';
 import { PREFIX_CANDIDATES_MAX, type PrefixRegistry, type Registration } from '@tidemark/libs-op-store-contract';
 import { prefixCandidate } from '@tidemark/libs-wire';
+import { OWNED, OWNER } from './claim.ts';
 import type { SqliteConnection } from './connection.ts';
 
-/** A replica asks again before every sync, so the answer to a known one takes no write lock: claims never change. */
+/**
+ * A replica asks again before every sync, so the answer to a known one takes no write: claims never change. A new one claims the prefix that
+ * looks free, and looks again when another replica was faster.
+ */
 export function sqlitePrefixRegistry(
   connection: SqliteConnection,
   candidatesMax = PREFIX_CANDIDATES_MAX,
 ): PrefixRegistry {
   const { handle } = connection;
-  const owned = handle.prepare<[string, string], string>(
-    'SELECT prefix FROM prefix_claims WHERE stream_id = ? AND replica_uuid = ?',
-  );
-  const owner = handle.prepare('SELECT 1 FROM prefix_claims WHERE stream_id = ? AND prefix = ?');
-  const claim = handle.prepare('INSERT INTO prefix_claims (stream_id, prefix, replica_uuid) VALUES (?, ?, ?)');
-  owned.pluck();
+  const owned = handle.prepare<[string, string], string>(OWNED).pluck();
+  const owner = handle.prepare<[string, string]>(OWNER);
 
-  const claimFor = (stream: string, asked: string, replicaUuid: string): string => {
-    const already = owned.get(stream, replicaUuid);
-    if (already !== undefined) return already;
+  const freeFor = (stream: string, asked: string, replicaUuid: string): string => {
     const isFree = (prefix: string): boolean => owner.get(stream, prefix) === undefined;
-    const prefix = isFree(asked) ? asked : firstFreeCandidate(replicaUuid, candidatesMax, isFree);
-    claim.run(stream, prefix, replicaUuid);
-    return prefix;
+    return isFree(asked) ? asked : firstFreeCandidate(replicaUuid, candidatesMax, isFree);
   };
 
   return {
-    async register(stream, prefix, replicaUuid) {
-      const known = await connection.read(() => owned.get(stream, replicaUuid));
-      return answer(prefix, known ?? (await connection.write(() => claimFor(stream, prefix, replicaUuid))));
+    async register(stream, asked, replicaUuid) {
+      for (;;) {
+        const known = await connection.read(() => owned.get(stream, replicaUuid));
+        if (known !== undefined) return answer(asked, known);
+        const prefix = await connection.read(() => freeFor(stream, asked, replicaUuid));
+        const claimed = await connection.write({ kind: 'claim', stream, prefix, replicaUuid });
+        if (claimed !== null) return answer(asked, claimed);
+      }
     },
   };
 }

@@ -2,7 +2,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { ManualTime } from '@tidemark/libs-kernel/testing';
-import { connectSqlite, type SqliteStores } from './connect.ts';
+import type { Op } from '@tidemark/libs-wire';
+import type { Append, Cell, Command, Outcome, Writer, WriterSettings } from './command.ts';
+import { connectSqlite, type SqliteStores, storesOn } from './connect.ts';
+import { SqliteConnection } from './connection.ts';
+import { LogWriter } from './log-writer.ts';
+import type { Handle } from './open-file.ts';
+import { openToWrite } from './open-to-write.ts';
+import { pushCells } from './op-row.ts';
 
 /** A file in a folder of its own, for one test, with whatever was opened on it. */
 export class Scratch {
@@ -11,15 +18,58 @@ export class Scratch {
   readonly time = new ManualTime();
   readonly #opened: SqliteStores[] = [];
 
+  /** Writes on this thread: the same code as in the writer's, without the time that a thread takes to start. */
   async open(busyTimeoutMs = 5000): Promise<SqliteStores> {
+    return this.#keep(storesOn(await this.connect(busyTimeoutMs), this.time));
+  }
+
+  async openWithThread(busyTimeoutMs = 5000): Promise<SqliteStores> {
     const { file, time } = this;
-    const stores = await connectSqlite({ file, clock: time, sleeper: time, busyTimeoutMs });
-    this.#opened.push(stores);
-    return stores;
+    return this.#keep(await connectSqlite({ file, clock: time, sleeper: time, busyTimeoutMs }));
+  }
+
+  connect(busyTimeoutMs = 0, open?: () => Handle): Promise<SqliteConnection> {
+    const { file, time } = this;
+    const writer = new InlineWriter({ file, busyTimeoutMs }, open);
+    return SqliteConnection.open({ file, clock: time, sleeper: time, busyTimeoutMs }, writer);
   }
 
   async remove(): Promise<void> {
     for (const stores of this.#opened) await stores.close();
     rmSync(this.folder, { recursive: true });
+  }
+
+  #keep(stores: SqliteStores): SqliteStores {
+    this.#opened.push(stores);
+    return stores;
+  }
+}
+
+/** An append as the writer's thread is sent it. */
+export function anAppend(stream: string, ...ops: readonly Op[]): Append {
+  const cells: Cell[] = [];
+  for (const op of ops) pushCells(op, cells);
+  return { kind: 'append', stream, cells };
+}
+
+/** What the writer's thread says of an append whose ops were new. */
+export function stored(...seqs: readonly bigint[]): Outcome {
+  return { kind: 'done', answer: { seqs, existing: [] } };
+}
+
+class InlineWriter implements Writer {
+  readonly failed = new Promise<never>(() => {});
+  readonly #writer: LogWriter;
+
+  constructor(settings: WriterSettings, open = () => openToWrite(settings.file)) {
+    this.#writer = new LogWriter(settings, open);
+  }
+
+  async write(batch: readonly Command[]) {
+    return this.#writer.write(batch);
+  }
+
+  async close() {
+    this.#writer.close();
   }
 }

@@ -1,4 +1,4 @@
-import type { StreamHead } from '@tidemark/libs-op-store-contract';
+import type { StreamHead, StreamState } from '@tidemark/libs-op-store-contract';
 import type { Handle } from './open-file.ts';
 
 const HEAD = `
@@ -13,6 +13,8 @@ export function prepareHead(handle: Handle): (stream: string) => bigint {
 
 export interface Streams {
   head(stream: string): bigint;
+  /** Counts the stream's ops. */
+  describe(stream: string): StreamState;
   list(after: string | null, limit: number): StreamHead[];
 }
 
@@ -26,10 +28,16 @@ export function prepareStreams(handle: Handle): Streams {
   const following = handle.prepare<[string], string | null>(
     'SELECT min(stream_id) FROM stream_ops WHERE stream_id > ?',
   );
+  const count = handle.prepare<[string], bigint>('SELECT count(*) FROM stream_ops WHERE stream_id = ?');
+  count.pluck().safeIntegers();
   first.pluck();
   following.pluck();
   return {
     head: headOf,
+    describe(stream) {
+      const head = headOf(stream);
+      return { head, burned: head - (count.get(stream) as bigint) };
+    },
     list(after, limit) {
       const heads: StreamHead[] = [];
       let stream = after === null ? first.get() : following.get(after);

@@ -3,10 +3,7 @@ import type { Handle } from './open-file.ts';
 /** Runs synchronous work between BEGIN IMMEDIATE and COMMIT; rolls back when it throws. */
 export type Transaction = <T>(work: () => T) => T;
 
-/**
- * COMMIT itself failed. When that was a disk error, the transaction may be whole in the write-ahead log without being known to be on
- * disk: a recovery after a crash would bring it back.
- */
+/** The transaction did not end: COMMIT failed, or the ROLLBACK after another failure, which is the cause then. */
 export class CommitFailed extends Error {
   constructor(cause: unknown) {
     super('COMMIT failed', { cause });
@@ -24,11 +21,19 @@ export function prepareTransaction(handle: Handle): Transaction {
       runCommit(commit);
       return result;
     } catch (thrown) {
-      // A full disk or a disk error has rolled back by itself.
-      if (handle.inTransaction) rollback.run();
+      rollBack(handle, rollback, thrown);
       throw thrown;
     }
   };
+}
+
+function rollBack(handle: Handle, rollback: { run(): unknown }, thrown: unknown): void {
+  try {
+    // A full disk or a disk error has rolled back by itself.
+    if (handle.inTransaction) rollback.run();
+  } catch {
+    throw thrown instanceof CommitFailed ? thrown : new CommitFailed(thrown);
+  }
 }
 
 function runCommit(commit: { run(): unknown }): void {

@@ -1,0 +1,91 @@
+import type { FaultData } from './map-error.ts';
+
+export type Cell = bigint | number | string | null;
+
+export interface Append {
+  readonly kind: 'append';
+  readonly stream: string;
+  /** The cells of the ops in the order of OP_COLUMNS, one op after the other: objects would take 2.5 times as long to send. */
+  readonly cells: readonly Cell[];
+}
+
+export interface Appended {
+  /** One per op, in order. */
+  readonly seqs: readonly bigint[];
+  /** Places in `seqs` of ops that the stream held already. */
+  readonly existing: readonly number[];
+}
+
+/** One bounded part of an erasure. */
+export interface Erase {
+  readonly kind: 'erase';
+  readonly stream: string;
+  /** Ops up to this seq go; null in the first part: up to the head of that moment. */
+  readonly upTo: bigint | null;
+  readonly nowSecs: bigint;
+}
+
+export interface Erased {
+  readonly ops: number;
+  readonly upTo: bigint;
+  /** Ops may be left: the next part goes on. */
+  readonly more: boolean;
+}
+
+export interface Claim {
+  readonly kind: 'claim';
+  readonly stream: string;
+  readonly prefix: string;
+  readonly replicaUuid: string;
+}
+
+export interface Announce {
+  readonly kind: 'announce';
+  readonly stream: string;
+  readonly machineId: string;
+  readonly name: string;
+  readonly intervalSecs: bigint;
+  readonly nowSecs: bigint;
+  readonly forgetBeforeSecs: bigint;
+}
+
+/** A write as plain data, so that it can be sent to the writer's thread. */
+export type Command = Append | Erase | Claim | Announce;
+
+/** What a command is answered. */
+export interface AnswerTo {
+  readonly append: Appended;
+  readonly erase: Erased;
+  /** The prefix that the replica owns now; null: the asked one is taken by another. */
+  readonly claim: string | null;
+  readonly announce: null;
+}
+
+export type Answer = AnswerTo[Command['kind']];
+
+/** What became of one command of a batch. */
+export type Outcome =
+  { readonly kind: 'done'; readonly answer: Answer } | { readonly kind: 'failed'; readonly fault: FaultData };
+
+/** What the writer's thread is told when it starts. */
+export interface WriterSettings {
+  readonly file: string;
+  /** How long a batch waits while another process writes. */
+  readonly busyTimeoutMs: number;
+}
+
+export interface Written {
+  /** One per command, in order. */
+  readonly outcomes: readonly Outcome[];
+  /** Why nothing may be written any more, ever. */
+  readonly fatal: FaultData | null;
+}
+
+/** Writes batches, one at a time: the next may be given when the last one is answered. */
+export interface Writer {
+  /** Rejects when the writer has ended by itself. */
+  readonly failed: Promise<never>;
+  /** Fault `unknown_outcome` when the writer ends before it answers, `unavailable` when it had ended before. */
+  write(batch: readonly Command[]): Promise<Written>;
+  close(): Promise<void>;
+}
