@@ -86,8 +86,8 @@ async function everythingOnce(): Promise<void> {
   await launcher.says(/Try:/);
   const ops = await pullAll(site, '0.events');
   const expected = EVERY_MOMENT.flatMap((moment) => Array.from({ length: RECORDS }, (_, n) => `m${moment}-${n}`));
-  expect(ops.map(({ target_id }) => target_id).sort()).toEqual(expected.sort());
-  expect(new Set(ops.map(({ op_id }) => op_id)).size).toBe(ops.length);
+  expect(ops.map(({ targetId }) => targetId).sort()).toEqual(expected.sort());
+  expect(new Set(ops.map(({ opId }) => opId)).size).toBe(ops.length);
   const views = await readViews(site, '0.events', 'events');
   expect(new Map([...views].map(([id, { fields }]) => [id, fields.body]))).toEqual(foldOf(ops));
   launcher.signal('SIGTERM');

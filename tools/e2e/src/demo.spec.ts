@@ -56,7 +56,7 @@ withWebhooks(
     expect(second.code).toBe(0);
     const { ops, views } = await lookAt(site);
     expect(ops).toHaveLength(255);
-    expect(new Set(ops.map(({ op_id }) => op_id)).size).toBe(255);
+    expect(new Set(ops.map(({ opId }) => opId)).size).toBe(255);
     expect(new Map([...views].map(([id, { fields }]) => [id, fields.body]))).toEqual(foldOf(ops));
   },
 );

@@ -1,23 +1,13 @@
+import { connectRelay, worldOf } from '@tidemark/libs-client';
+import type { Op } from '@tidemark/libs-wire';
 import type { Site } from './launcher.ts';
 
-export interface LoggedOp {
-  readonly op_id: string;
-  readonly target_kind: string;
-  readonly target_id: string;
-  readonly value: string;
-}
-
 /** Every op of a stream, pulled as a client would. */
-export async function pullAll(site: Site, stream: string): Promise<LoggedOp[]> {
-  const ops: LoggedOp[] = [];
-  for (let since = 0; ;) {
-    const page = await getJson<{ ops: LoggedOp[]; next: number }>(
-      `${site.urls.relay}/streams/${stream}/ops?since=${since}`,
-    );
-    if (page.next === since) return ops;
-    ops.push(...page.ops);
-    since = page.next;
-  }
+export async function pullAll(site: Site, stream: string): Promise<Op[]> {
+  const relay = connectRelay({ ...worldOf(globalThis), url: site.urls.relay });
+  const ops: Op[] = [];
+  for await (const page of relay.pages(stream, 0n)) ops.push(...page.ops);
+  return ops;
 }
 
 export interface FoldedDocument {
@@ -39,8 +29,8 @@ export async function readViews(site: Site, stream: string, kind: string): Promi
 }
 
 /** What the views must hold: of each document the body of its last op. */
-export function foldOf(ops: readonly LoggedOp[]): Map<string, unknown> {
-  return new Map(ops.map((op) => [op.target_id, JSON.parse(op.value)]));
+export function foldOf(ops: readonly Op[]): Map<string, unknown> {
+  return new Map(ops.map((op) => [op.targetId, JSON.parse(op.value ?? 'null')]));
 }
 
 export async function getJson<T>(url: string): Promise<T> {
