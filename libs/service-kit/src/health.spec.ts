@@ -1,6 +1,7 @@
 import { ManualTime } from '@tidemark/libs-kernel/testing';
 import { readiness } from './health.ts';
 
+// kills: health.ts: results.every(([, result]) => result === 'ok') => true
 test('OPS-1: readiness is the sum of its checks, and says per check why not', async () => {
   const checks = { store: async () => {}, broker: () => Promise.reject(new Error('refused')) };
   expect(await readiness(checks, new ManualTime())).toEqual({
@@ -10,6 +11,7 @@ test('OPS-1: readiness is the sum of its checks, and says per check why not', as
   expect((await readiness({ store: async () => {} }, new ManualTime())).ready).toBe(true);
 });
 
+// kills: health.ts: sleeper.sleep(boundMs, bound.signal) => sleeper.sleep(2 * boundMs, bound.signal)
 test('OPS-1: a backend that does not answer cannot hang the probe', async () => {
   const time = new ManualTime();
   const result = readiness({ store: () => new Promise(() => {}) }, time, 2000);

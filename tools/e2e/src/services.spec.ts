@@ -90,6 +90,8 @@ test('OPS-1, OPS-2, SEC-1: the three services of a namespace carry a trace from 
     401, 403, 200,
   ]);
 
+  await ingest.logs(({ message, trace_id }) => message === 'request refused' && trace_id === TRACE);
+
   const mark = `${foldAt.url}/v1/streams/0.events/watermark?min_seq=1&wait=50`;
   const folded = await fetch(mark, { headers: as(reader) });
   expect(await folded.json()).toMatchObject({ folded_through: 1 });
