@@ -304,10 +304,9 @@ describe('pulls of something', () => {
   });
 
   test('RLY-1: a page has 500 ops when nobody says how many, and never above 10,000', async () => {
-    for (let i = 0; i < 11; i++) expect((await relay.push(encodePush(someOps(1000, `p${i}`)))).status).toBe(200);
+    await relay.opStore.append('s', someOps(10_001));
     for (const [query, count] of [
       ['', 500],
-      ['?limit=10000', 10_000],
       ['?limit=10001', 10_000],
       ['?limit=99999999999999999999999', 10_000],
     ] as const) {

@@ -1,4 +1,4 @@
-import { PUSH_BODY_BYTES_MAX, type Fault } from '@tidemark/libs-kernel';
+import { PRESENCE_BODY_BYTES_MAX, PUSH_BODY_BYTES_MAX, type Fault } from '@tidemark/libs-kernel';
 import { type Answer, type ServiceDefinition, faultAnswer } from '@tidemark/libs-service-kit';
 import type { FastifyRequest } from 'fastify';
 import { relayAccess } from './access.ts';
@@ -12,7 +12,12 @@ export const relay: ServiceDefinition<typeof relaySettings> = {
   settings: relaySettings,
   rules: [databaseRule],
   addressSetting: 'RELAY_ADDR',
-  http: { bodyBytesMax: PUSH_BODY_BYTES_MAX, admit: admitJson, faultAnswer: relayFault },
+  http: {
+    bodyBytesMax: PUSH_BODY_BYTES_MAX,
+    routeBodyBytesMax: { '/streams/:stream/machines': PRESENCE_BODY_BYTES_MAX },
+    admit: admitJson,
+    faultAnswer: relayFault,
+  },
   access: relayAccess,
   open: openRelay,
 };
