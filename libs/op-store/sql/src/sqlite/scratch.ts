@@ -4,12 +4,13 @@ import path from 'node:path';
 import { ManualTime } from '@tidemark/libs-kernel/testing';
 import type { Op } from '@tidemark/libs-wire';
 import type { Append, Cell, Command, Outcome, Writer, WriterSettings } from './command.ts';
+import Database from 'better-sqlite3';
 import { connectSqlite, type SqliteStores, storesOn } from './connect.ts';
 import { SqliteConnection } from './connection.ts';
 import { LogWriter } from './log-writer.ts';
 import type { Handle } from './open-file.ts';
 import { openToWrite } from './open-to-write.ts';
-import { pushCells } from './op-row.ts';
+import { OP_CELLS, OP_COLUMNS, pushCells } from './op-row.ts';
 
 /** A file in a folder of its own, for one test, with whatever was opened on it. */
 export class Scratch {
@@ -34,8 +35,21 @@ export class Scratch {
     return SqliteConnection.open({ file, clock: time, sleeper: time, busyTimeoutMs }, writer);
   }
 
-  async remove(): Promise<void> {
+  /** Puts an op at a seq past the adapter. */
+  async plant(stream: string, seq: bigint, op: Op): Promise<void> {
+    await (await this.open()).close();
+    const other = new Database(this.file);
+    const sql = `INSERT INTO stream_ops (stream_id, seq, ${OP_COLUMNS}) VALUES (?, ?${', ?'.repeat(OP_CELLS)})`;
+    other.prepare(sql).run(stream, seq, ...anAppend(stream, op).cells);
+    other.close();
+  }
+
+  async close(): Promise<void> {
     for (const stores of this.#opened) await stores.close();
+  }
+
+  async remove(): Promise<void> {
+    await this.close();
     rmSync(this.folder, { recursive: true });
   }
 

@@ -1,0 +1,112 @@
+/** Processes on one file that the specs watch and kill. */
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { pathToFileURL } from 'node:url';
+import { SeededRandom } from '@tidemark/libs-kernel/testing';
+import { anOp, readAll } from '@tidemark/libs-op-store-contract/testing';
+import type { Scratch } from './scratch.ts';
+
+/** What every child begins with: `stores` on the file, `name`, and `say`, which has written its line before it returns. */
+const PRELUDE = `
+  import { writeSync } from 'node:fs';
+  import { setTimeout } from 'node:timers/promises';
+  import { connectSqlite } from '${pathToFileURL(path.join(__dirname, 'connect.ts')).href}';
+  import { anOp } from '@tidemark/libs-op-store-contract/testing';
+  const [file, name] = process.argv.slice(1);
+  const clock = { now: () => Date.now(), monotonic: () => performance.now() };
+  const stores = await connectSqlite({ file, clock, sleeper: { sleep: (ms) => setTimeout(ms) } });
+  const say = (...words) => writeSync(1, words.join(' ') + '\\n');
+`;
+
+/** Four writers in each of two streams, for ever: every push is said with its seqs once it is answered. */
+const WRITE_FOR_EVER = `
+  for (const stream of ['s', 't'])
+    for (const writer of [1, 2, 3, 4])
+      void (async () => {
+        for (let i = 0; ; i++) {
+          const ops = Array.from({ length: 1 + (i % 3) }, (_, k) =>
+            anOp({ opId: [name, writer, i, k].join('-'), value: 'v'.repeat(i % 900) }));
+          const outcomes = await stores.opStore.append(stream, ops);
+          say(stream, ...ops.map(({ opId }, k) => opId + '=' + outcomes[k].seq));
+        }
+      })();`;
+
+export type Child = ChildProcessByStdio<null, Readable, null>;
+
+export function startNode(scratch: Scratch, script: string, name: string, under: readonly string[] = []): Child {
+  const options = ['--conditions=@tidemark/source', '--input-type=module', '--eval', PRELUDE + script];
+  const [command = '', ...args] = [...under, process.execPath, ...options, scratch.file, name];
+  return spawn(command, args, { cwd: __dirname, stdio: ['ignore', 'pipe', 'inherit'] });
+}
+
+/** The words of every line that the child says until it ends. */
+export async function linesOf(child: Child, onLine: (count: number) => void = () => {}): Promise<string[][]> {
+  const lines: string[][] = [];
+  const ended = once(child, 'exit');
+  for await (const line of createInterface(child.stdout)) onLine(lines.push(line.split(' ')));
+  await ended;
+  return lines;
+}
+
+/** Op ids with the seqs that they were answered, by stream. */
+export class Answered {
+  readonly #seqs = new Map<string, Map<string, bigint>>();
+  #count = 0;
+
+  get count(): number {
+    return this.#count;
+  }
+
+  add([stream = '', ...pairs]: readonly string[]): void {
+    const seqs = this.#seqs.get(stream) ?? new Map<string, bigint>();
+    this.#seqs.set(stream, seqs);
+    for (const pair of pairs) {
+      const [opId = '', seq = ''] = pair.split('=');
+      seqs.set(opId, BigInt(seq));
+      this.#count++;
+    }
+  }
+
+  /** Every answered op is stored at its seq, seqs are dense, and a repeat of the ops is answered the same seqs. */
+  async verify(scratch: Scratch): Promise<void> {
+    const { opStore } = await scratch.open();
+    for (const [stream, answered] of this.#seqs) {
+      const stored = new Map((await readAll(opStore, stream, 1000)).map(({ seq, op }) => [op.opId, seq]));
+      expect([...stored.values()]).toEqual(Array.from(stored, (_, i) => BigInt(i + 1)));
+      for (const [opId, seq] of answered) expect([opId, stored.get(opId)]).toEqual([opId, seq]);
+      const ids = [...answered.keys()].slice(-1000);
+      const again = await opStore.append(
+        stream,
+        Array.from(ids, (opId) => anOp({ opId })),
+      );
+      expect(again).toEqual(ids.map((opId) => ({ kind: 'existing', seq: answered.get(opId) })));
+    }
+    await opStore.close();
+  }
+}
+
+/** Kills a writing process so often, each after a random number of answers. */
+export async function killWriters(scratch: Scratch, kills: number, answered: Answered): Promise<void> {
+  const random = new SeededRandom(6);
+  for (let kill = 0; kill < kills; kill++) {
+    const writer = startNode(scratch, WRITE_FOR_EVER, `life-${kill}`);
+    const fatal = 1 + Math.floor(random.fraction() * 80);
+    for (const line of await linesOf(writer, (count) => count === fatal && writer.kill('SIGKILL'))) answered.add(line);
+    await answered.verify(scratch);
+  }
+}
+
+/** Writes beside what else happens, until `stop` is called. */
+export function writeBeside(scratch: Scratch, answered: Answered): { stop(): Promise<void> } {
+  const child = startNode(scratch, WRITE_FOR_EVER, 'beside');
+  const lines = linesOf(child);
+  return {
+    async stop() {
+      child.kill('SIGKILL');
+      for (const line of await lines) answered.add(line);
+    },
+  };
+}
