@@ -170,6 +170,7 @@ describe('methods and content types', () => {
     }
   });
 
+  // kills: relay.ts: (?:;.*)?$/i => /i
   test('H7, RLY-1: a content type is JSON or 415, before the body is looked at', async () => {
     const typed = (type?: string, body = '{"ops":[]}') =>
       relay.ask('POST', '/streams/s/ops', body, type === undefined ? {} : { 'content-type': type });

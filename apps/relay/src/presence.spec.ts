@@ -86,6 +86,7 @@ test('RLY-15: the edges of the rules are inside', async () => {
   }
 });
 
+// kills: relay.ts: PRESENCE_BODY_BYTES_MAX }, => 2 * PRESENCE_BODY_BYTES_MAX },
 test('OPS-4, RLY-1: an announcement of 4096 bytes is read, a longer one is 413 unread; a registration may have 8 MiB', async () => {
   const padded = (bytes: number) => {
     const frame = '{"machine_id":"m","name":"n","interval_secs":1,"pad":""}';
@@ -132,6 +133,7 @@ test('RLY-15: an announcement moves no cursor and makes no stream', async () => 
   expect(await relay.stored()).toEqual([]);
 });
 
+// kills: app.module.ts: services.machines === null ? [] : [MachinesController] => MachinesController
 test('RLY-15: a relay without presence answers 404 there, whatever is sent, and everything else works', async () => {
   const older = await startHttp({ presence: false });
   for (const told of [

@@ -32,7 +32,7 @@ test('H2, OPS-3: 10 slow requests beside 50 idle connections are all answered, a
   await closed;
 });
 
-// kills: libs/service-kit/src/close-http.ts: NetServer.prototype.close.call(server); => server.close();
+// kills: close-http.ts: NetServer.prototype.close.call(server); => server.close();
 test('H4, OPS-3: a request on a kept connection that comes after the signal is answered, and nobody new is let in', async () => {
   const kept = ask('/things/a');
   await kept.until(/"a"\}$/);

@@ -32,7 +32,7 @@ async function expectRefused(client: SpecClient, words: string): Promise<void> {
 }
 
 describe('bodies', () => {
-  // kills: libs/service-kit/src/byte-budget.ts: this.#held + bytes > this.bytesMax => false
+  // kills: byte-budget.ts: this.#held + bytes > this.bytesMax => false
   test('OPS-4: bodies that would be too much together are 503 before they are read, and fit again when one has been answered', async () => {
     server = await SpecServer.start({ bounds: { bodiesBytesMax: 150 } });
     const first = ask(post('/slow', 100));
@@ -49,7 +49,7 @@ describe('bodies', () => {
     first.cut();
   });
 
-  // kills: libs/service-kit/src/http-load.ts: if (headers['transfer-encoding'] !== undefined) return routeOptions.bodyLimit; =>
+  // kills: http-load.ts: if (headers['transfer-encoding'] !== undefined) return routeOptions.bodyLimit; => void routeOptions;
   test('OPS-4: a body of unknown length counts as the largest that its route takes', async () => {
     server = await SpecServer.start({ bounds: { bodiesBytesMax: 150 }, routeBodyBytesMax: { '/small': 10 } });
     const first = ask(`${chunks('/slow')}1\r\nx\r\n`);
@@ -70,7 +70,7 @@ describe('bodies', () => {
     await ask(post('/things/a', 11)).until(/\r\n\r\n11$/);
   });
 
-  // kills: libs/service-kit/src/traffic.ts: for (const exchange of open) this.#ended(open, exchange); =>
+  // kills: traffic.ts: for (const exchange of open) this.#ended(open, exchange); => void open;
   test('OPS-4, H10: a body that is cut gives its bytes back, five hundred times', async () => {
     server = await SpecServer.start({ bounds: { bodiesBytesMax: 100, lingerMsMax: 50 } });
     for (let i = 0; i < 500; i++) {
@@ -105,7 +105,7 @@ describe('bodies', () => {
 });
 
 describe('connections', () => {
-  // kills: libs/service-kit/src/http-load.ts: if (this.#surplus.has(socket) && this.traffic.connections > connectionsMax) return 'connections'; =>
+  // kills: http-load.ts: this.#surplus.has(socket) && this.traffic.connections > connectionsMax => false
   test('OPS-4: a connection too many is told so, a probe on it is answered, and one far too many is not accepted', async () => {
     server = await SpecServer.start({ bounds: { connectionsMax: 10 } });
     const kept = Array.from({ length: 10 }, () => ask(get('/things/a')));
@@ -120,7 +120,7 @@ describe('connections', () => {
     for (const client of kept) client.cut();
   });
 
-  // kills: libs/service-kit/src/http-load.ts: if (this.traffic.requestsOf(socket) > pipelinedMax) return 'pipelined'; =>
+  // kills: http-load.ts: this.traffic.requestsOf(socket) > pipelinedMax => false
   test('OPS-4: a connection that asks thousands of times without waiting gets its first answers and is closed', async () => {
     server = await SpecServer.start({ bounds: { pipelinedMax: 4 } });
     const client = ask(get('/slow').repeat(20_000));
@@ -168,7 +168,7 @@ describe('times', () => {
 });
 
 describe('answers', () => {
-  // kills: libs/service-kit/src/http-load.ts: socket?.setTimeout?.(this.bounds.stalledMsMax); =>
+  // kills: http-load.ts: socket?.setTimeout?.(this.bounds.stalledMsMax); => void socket;
   test('OPS-4: answers that nobody takes are counted, more are not made, and their readers are cut off', async () => {
     server = await SpecServer.start({ bounds: { bodiesBytesMax: LARGE_BYTES, stalledMsMax: 300 } });
     const stalled = server.connect();

@@ -66,7 +66,7 @@ const REFUSED: readonly (readonly [what: string, text: string | Uint8Array, stat
   ),
 ];
 
-// kills: libs/service-kit/src/http-server.ts: requireHostHeader: false => requireHostHeader: true
+// kills: http-server.ts: requireHostHeader: false => requireHostHeader: true
 test.each(REFUSED)('OPS-6: %s is refused in our words, as not done', async (_what, text, status) => {
   const answer = await server.talk(text);
   expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
@@ -109,7 +109,7 @@ test('a body is asked for only when it is wanted', async () => {
   }
 });
 
-// kills: libs/service-kit/src/http-server.ts: if (traffic.whenNothingIsOwed(socket, () => socket.destroySoon())) return; =>
+// kills: http-server.ts: if (traffic.whenNothingIsOwed(socket, () => socket.destroySoon())) return; => traffic.requests;
 test('OPS-6: what is no request does not answer the request before it, which may have done its work', async () => {
   const client = server.connect();
   client.write(`POST /slow HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabcBREW nonsense\r\n\r\n`);
