@@ -121,21 +121,14 @@ export class Patience {
 
 export const isTransient = (error: ServiceError) => error.transient;
 
-/** What `read` makes of an answer; a ServiceError when it is none that this service gives. */
+/** What `read` makes of an answer; a ServiceError when it is none that this service gives: somebody else answered, and would again. */
 export function readAs<T>(read: () => T, status: number): T {
   try {
     return read();
   } catch (thrown) {
     if (!(thrown instanceof Fault)) throw thrown;
     const message = `status ${status}, and no answer of this service: ${thrown.message}`;
-    throw new Unreadable(message, { status, outcome: 'unknown', cause: thrown });
-  }
-}
-
-/** Somebody else answered: asking again would ask them again. */
-class Unreadable extends ServiceError {
-  override get transient(): boolean {
-    return false;
+    throw new ServiceError(message, { status, outcome: 'unknown', cause: thrown });
   }
 }
 
