@@ -1,4 +1,5 @@
 import { Fault } from '@tidemark/libs-kernel';
+import type pg from 'pg';
 import type { Pool, PoolClient } from 'pg';
 import type { DataSource } from 'typeorm';
 import { isServerError, mapError, WriteFailed } from './map-error.ts';
@@ -55,7 +56,11 @@ export class PostgresConnection {
     const begin = { text: this.#begin(statementMsMax), values: [] };
     const commit = { text: 'COMMIT', values: [] };
     const silenceMsMax = this.#options.lockTimeoutMs + statementMsMax + SILENCE_MS_MAX;
+    const { stream } = (client as unknown as pg.Client).connection;
+    // Else each statement is a packet.
+    stream.cork();
     const sent = [begin, ...statements, commit].map((statement) => run<Row>(client, statement, silenceMsMax));
+    stream.uncork();
     return this.#settle(client, await Promise.allSettled(sent), true).slice(1, -1);
   }
 

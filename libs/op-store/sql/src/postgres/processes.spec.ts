@@ -131,3 +131,15 @@ describe('processes on one database', () => {
     120_000,
   );
 });
+
+serverTest('RLY-14: a pooler that loses LISTEN is noticed, and said in one line', async (pooler, postgres) => {
+  const scratch = await Scratch.inDatabase(postgres);
+  const { opStore } = await scratch.open({ url: scratch.through(pooler) });
+  const watching = opStore.watch(() => {});
+  while (scratch.time.sleepers === 0) await opStore.ping();
+  for (let i = 0; i < 20; i++) await opStore.ping();
+  scratch.time.advance(5000);
+  expect(await watching).toBeNull();
+  expect(scratch.warnings).toEqual([expect.stringMatching(/^Postgres .* does not pass on LISTEN.*polling$/)]);
+  await scratch.remove();
+});

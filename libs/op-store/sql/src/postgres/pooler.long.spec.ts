@@ -28,18 +28,3 @@ describe('the op store through a pooler in transaction mode', () => {
     );
   }
 });
-
-pooledTest('RLY-14: a pooler that loses LISTEN is noticed, and said in one line', async (pooler, postgres) => {
-  scratch ??= await Scratch.inDatabase(postgres);
-  await scratch.empty();
-  const { opStore } = await scratch.open({ url: scratch.through(pooler) });
-  const before = scratch.warnings.length;
-  const watching = opStore.watch(() => {});
-  while (scratch.time.sleepers === 0) await opStore.ping();
-  for (let i = 0; i < 20; i++) await opStore.ping();
-  scratch.time.advance(5000);
-  expect(await watching).toBeNull();
-  expect(scratch.warnings.slice(before)).toEqual([
-    expect.stringMatching(/^Postgres .* does not pass on LISTEN.*polling$/),
-  ]);
-});
