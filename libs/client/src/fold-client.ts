@@ -2,6 +2,7 @@ import { Fault } from '@tidemark/libs-kernel';
 import { JsonNumber, type JsonValue, parseInt64 } from '@tidemark/libs-wire';
 import { Members } from './answer-json.ts';
 import { type Answer, refused } from './exchange.ts';
+import { segment } from './path-segment.ts';
 import { type CallOptions, Service, type ServiceOptions } from './service.ts';
 
 export interface ReadOptions extends CallOptions {
@@ -63,8 +64,13 @@ export class FoldClient {
   }
 
   /** null: there is no such document. */
-  document(stream: string, kind: string, id: string, options: ReadOptions = {}): Promise<FoldedDocument | Late | null> {
-    const path = `${documentsPath(stream, kind)}/${encodeURIComponent(id)}`;
+  async document(
+    stream: string,
+    kind: string,
+    id: string,
+    options: ReadOptions = {},
+  ): Promise<FoldedDocument | Late | null> {
+    const path = `${documentsPath(stream, kind)}/${segment(id)}`;
     return this.#read(path, {}, options, [404], ({ status, body }) => {
       if (status === 404) return null;
       const members = Members.of(body);
@@ -73,7 +79,7 @@ export class FoldClient {
   }
 
   /** One page of the documents of a kind, in the UTF-8 order of their ids. */
-  documents(stream: string, kind: string, options: ListOptions = {}): Promise<DocumentsPage | Late> {
+  async documents(stream: string, kind: string, options: ListOptions = {}): Promise<DocumentsPage | Late> {
     const { after, limit } = options;
     return this.#read(documentsPath(stream, kind), { after, limit }, options, [], ({ body }): DocumentsPage => {
       const members = Members.of(body);
@@ -83,8 +89,8 @@ export class FoldClient {
     });
   }
 
-  watermark(stream: string, options: ReadOptions = {}): Promise<Watermark | Late> {
-    const path = `/v1/streams/${encodeURIComponent(stream)}/watermark`;
+  async watermark(stream: string, options: ReadOptions = {}): Promise<Watermark | Late> {
+    const path = `/v1/streams/${segment(stream)}/watermark`;
     return this.#read(path, {}, options, [], ({ body }) => watermarkIn(Members.of(body)));
   }
 
@@ -124,7 +130,7 @@ export class FoldClient {
 }
 
 function documentsPath(stream: string, kind: string): string {
-  return `/v1/streams/${encodeURIComponent(stream)}/documents/${encodeURIComponent(kind)}`;
+  return `/v1/streams/${segment(stream)}/documents/${segment(kind)}`;
 }
 
 function documentIn(members: Members, foldedThrough: bigint): FoldedDocument {

@@ -1,4 +1,5 @@
 import { type Op, decodePage } from '@tidemark/libs-wire';
+import { segment } from './path-segment.ts';
 import type { CallOptions, Service } from './service.ts';
 
 export interface Page {
@@ -23,7 +24,7 @@ export async function pullPage(
   const query = new URLSearchParams({ since: String(since) });
   if (limit !== undefined) query.set('limit', String(limit));
   if (waitSecs !== undefined) query.set('wait', String(waitSecs));
-  const path = `/streams/${encodeURIComponent(stream)}/ops?${query}`;
+  const path = `/streams/${segment(stream)}/ops?${query}`;
   const waitMs = (waitSecs ?? 0) * 1000;
   const page = await service.call({ method: 'GET', path, signal, waitMs }, ({ body }) => decodePage(body));
   return { ops: page.ops, next: page.next > since ? page.next : since };

@@ -2,6 +2,7 @@ import { Fault } from '@tidemark/libs-kernel';
 import { type Op, parseInt64 } from '@tidemark/libs-wire';
 import { Members } from './answer-json.ts';
 import type { Answer } from './exchange.ts';
+import { segment } from './path-segment.ts';
 import { type EncodedOp, batchesOf, pushBody } from './push-batches.ts';
 import type { CallOptions, Service } from './service.ts';
 import { ServiceError } from './service-error.ts';
@@ -51,7 +52,7 @@ class Push {
 
   constructor(service: Service, stream: string, signal: AbortSignal | undefined) {
     this.#service = service;
-    this.#path = `/streams/${encodeURIComponent(stream)}/ops`;
+    this.#path = `/streams/${segment(stream)}/ops`;
     this.#signal = signal;
   }
 

@@ -208,4 +208,17 @@ describe('where and as whom', () => {
   test('a path of the URL stays in front of the routes', async () => {
     expect((await asked({ url: 'https://host/relay/' }))?.url).toBe('https://host/relay/streams/s/ops?since=0');
   });
+
+  test.each(['', '.', '..', '\ud800'])(
+    'a stream that no path can name is refused without a request: %j',
+    async (stream) => {
+      const { relay, service } = relayOf(() => answer(404));
+      const refused = { name: 'ServiceError', status: null, outcome: 'not-done' };
+      await expect(relay.push(stream, opsOf('a'))).rejects.toMatchObject(refused);
+      await expect(relay.pages(stream, 0n).next()).rejects.toMatchObject(refused);
+      await expect(relay.events(stream, 0n).next()).rejects.toMatchObject(refused);
+      await expect(relay.register(stream, 'aaaa', 'u')).rejects.toMatchObject(refused);
+      expect(service.seen).toEqual([]);
+    },
+  );
 });

@@ -1,5 +1,6 @@
 import type { Op } from '@tidemark/libs-wire';
 import { Members } from './answer-json.ts';
+import { segment } from './path-segment.ts';
 import { type PushOutcome, pushAll } from './push.ts';
 import { type Page, type PullOptions, pullPage, pullPages } from './pull.ts';
 import { type CallOptions, Service, type ServiceOptions } from './service.ts';
@@ -76,12 +77,12 @@ export class RelayClient {
   }
 
   /** Stores the ops at the end of the stream, in their order and in batches of at most 500; see {@link PushOutcome}. */
-  push(stream: string, ops: readonly Op[], options: CallOptions = {}): Promise<PushOutcome> {
+  async push(stream: string, ops: readonly Op[], options: CallOptions = {}): Promise<PushOutcome> {
     return pushAll(this.#service, stream, ops, options);
   }
 
   /** One page of ops with a seq above `since`. */
-  pull(stream: string, since: bigint, options: PullOptions = {}): Promise<Page> {
+  async pull(stream: string, since: bigint, options: PullOptions = {}): Promise<Page> {
     return pullPage(this.#service, stream, since, options);
   }
 
@@ -101,7 +102,12 @@ export class RelayClient {
   }
 
   /** Claims a prefix for a replica. The same question has the same answer for ever. */
-  register(stream: string, prefix: string, replicaUuid: string, { signal }: CallOptions = {}): Promise<Registration> {
+  async register(
+    stream: string,
+    prefix: string,
+    replicaUuid: string,
+    { signal }: CallOptions = {},
+  ): Promise<Registration> {
     const body = JSON.stringify({ prefix, replica_uuid: replicaUuid });
     const request = { ...post(`${pathOf(stream)}/register`, body), signal, answers: [404] };
     return this.#service.call(request, (answer): Registration => {
@@ -113,20 +119,24 @@ export class RelayClient {
   }
 
   /** Says that a machine is there. False: this relay keeps no presence. */
-  announce(stream: string, { machineId, name, intervalSecs }: Hello, { signal }: CallOptions = {}): Promise<boolean> {
+  async announce(
+    stream: string,
+    { machineId, name, intervalSecs }: Hello,
+    { signal }: CallOptions = {},
+  ): Promise<boolean> {
     const body = JSON.stringify({ machine_id: machineId, name, interval_secs: intervalSecs });
     const request = { ...post(`${pathOf(stream)}/machines`, body), signal, answers: [404, 405] };
     return this.#service.call(request, ({ status }) => status === 204);
   }
 
   /** Machines that said hello lately; null: this relay keeps no presence. */
-  machines(stream: string, { signal }: CallOptions = {}): Promise<Machines | null> {
+  async machines(stream: string, { signal }: CallOptions = {}): Promise<Machines | null> {
     const request = { method: 'GET', path: `${pathOf(stream)}/machines`, signal, answers: [404, 405] } as const;
     return this.#service.call(request, ({ status, body }) => (status === 200 ? machinesIn(body) : null));
   }
 
   /** For an operator: takes time proportional to the stream. */
-  describe(stream: string, { signal }: CallOptions = {}): Promise<StreamState> {
+  async describe(stream: string, { signal }: CallOptions = {}): Promise<StreamState> {
     const request = { method: 'GET', path: `/v1${pathOf(stream)}`, signal } as const;
     return this.#service.call(request, ({ body }) => {
       const members = Members.of(body);
@@ -135,7 +145,7 @@ export class RelayClient {
   }
 
   /** For an operator: removes every op of the stream; its head stays, and later ops go after it. */
-  erase(stream: string, { signal }: CallOptions = {}): Promise<Erased> {
+  async erase(stream: string, { signal }: CallOptions = {}): Promise<Erased> {
     const request = { method: 'DELETE', path: `/v1${pathOf(stream)}`, signal } as const;
     return this.#service.call(request, ({ body }) => {
       const members = Members.of(body);
@@ -155,7 +165,7 @@ export class RelayClient {
   }
 }
 
-const pathOf = (stream: string) => `/streams/${encodeURIComponent(stream)}`;
+const pathOf = (stream: string) => `/streams/${segment(stream)}`;
 
 const post = (path: string, body: string) =>
   ({ method: 'POST', path, headers: { 'content-type': 'application/json' }, body }) as const;

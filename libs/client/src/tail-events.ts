@@ -1,6 +1,7 @@
 import { decodePage } from '@tidemark/libs-wire';
 import type { StreamItem } from './event-stream-parser.ts';
 import { eventStream } from './event-stream.ts';
+import { segment } from './path-segment.ts';
 import type { Page, PullOptions } from './pull.ts';
 import { type Patience, type Service, isTransient, readAs } from './service.ts';
 import { ServiceError } from './service-error.ts';
@@ -18,11 +19,12 @@ export async function* tailByEvents(
   since: bigint,
   options: PullOptions,
 ): AsyncGenerator<Page, void, undefined> {
+  const path = `/streams/${segment(stream)}/ops`;
   const row = new FailuresInARow(service, options.signal);
   for (let cursor = since; ;) {
     let ended: unknown = ENDED;
     try {
-      for await (const item of connection(service, stream, cursor, options)) {
+      for await (const item of connection(service, path, cursor, options)) {
         row.heard(item);
         const page = item.kind === 'event' ? pageIn(item.data) : null;
         if (page === null || page.next <= cursor) continue;
@@ -36,10 +38,10 @@ export async function* tailByEvents(
   }
 }
 
-function connection(service: Service, stream: string, since: bigint, { limit, signal }: PullOptions) {
+function connection(service: Service, ops: string, since: bigint, { limit, signal }: PullOptions) {
   const query = new URLSearchParams({ since: String(since) });
   if (limit !== undefined) query.set('limit', String(limit));
-  const path = `/streams/${encodeURIComponent(stream)}/ops?${query}`;
+  const path = `${ops}?${query}`;
   const { url, ...ask } = service.ask({ method: 'GET', path, signal, headers: { accept: 'text/event-stream' } });
   return eventStream(service.world, url, ask);
 }
