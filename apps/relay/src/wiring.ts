@@ -40,6 +40,7 @@ export async function openRelay(settings: RelaySettings, parts: ServiceParts): P
     },
     cors: settings.RELAY_CORS_ORIGINS,
     background: [
+      (signal) => Promise.race([store.failed ?? aborted(signal), aborted(signal)]),
       (signal) => hub.run(signal),
       ...(intake === null ? [] : [(signal: AbortSignal) => intake.run(signal)]),
     ],
@@ -50,10 +51,18 @@ export async function openRelay(settings: RelaySettings, parts: ServiceParts): P
   };
 }
 
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+
 interface Stores {
   readonly opStore: OpStore;
   readonly prefixRegistry: PrefixRegistry;
   readonly presenceBoard: PresenceBoard;
+  /** Rejects when nothing can be written any more, for ever. */
+  readonly failed?: Promise<never>;
   close(): Promise<void>;
 }
 
