@@ -45,7 +45,20 @@ export async function append(
 }
 
 function store(stream: string, ops: readonly Op[]): Statement {
-  return { text: STORE, values: [stream, ...OP_COLUMNS.map(({ field }) => ops.map((op) => op[field]))] };
+  const columns = OP_COLUMNS.map(({ field, type }) => {
+    const cells = ops.map((op) => op[field]);
+    return type === 'text' ? textArray(cells as (string | null)[]) : `{${cells.join()}}`;
+  });
+  return { text: STORE, values: [stream, ...columns] };
+}
+
+/** As the server reads an array. The driver's own way escapes every cell, needed or not, and took a tenth of an append's time here. */
+function textArray(cells: readonly (string | null)[]): string {
+  const written = cells.map((cell) => {
+    if (cell === null) return 'NULL';
+    return /["\\]/.test(cell) ? `"${cell.replace(/["\\]/g, '\\$&')}"` : `"${cell}"`;
+  });
+  return `{${written.join()}}`;
 }
 
 function outcomes(
