@@ -127,6 +127,12 @@ test('RLY-15: equal times are in the order of bytes; an announcement again moves
   expect(await list('other')).toEqual(NOBODY);
 });
 
+test('RLY-15: a stream id with a slash in it has machines of its own', async () => {
+  expect((await announce({}, 'nxs%2Fone')).status).toBe(204);
+  expect((await list('nxs%2fone')).machines).toHaveLength(1);
+  for (const other of ['nxs', 'one', 'nxs%252Fone']) expect(await list(other)).toEqual(NOBODY);
+});
+
 test('RLY-15: an announcement moves no cursor and makes no stream', async () => {
   await announce({});
   expect(await relay.pull()).toBe('{"ops":[],"next":0}');
