@@ -51,10 +51,4 @@ export function keepContext(fastify: FastifyInstance, begin: (request: FastifyRe
     contexts.set(request, context);
     storage.run(context, done);
   });
-  // The body came in through the connection's own callbacks, which know nothing of the request.
-  fastify.addHook('preValidation', (request, _reply, done) => {
-    const context = contexts.get(request);
-    if (context === undefined) done();
-    else storage.run(context, done);
-  });
 }

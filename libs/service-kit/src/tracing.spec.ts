@@ -76,8 +76,8 @@ async function start(spans: SpanExport | null): Promise<void> {
   await app.listen(0, '127.0.0.1');
 }
 
-async function ask(path: string, headers: Record<string, string> = {}, body?: string) {
-  const init = body === undefined ? { headers } : { headers, method: 'POST', body };
+async function ask(path: string, headers: Record<string, string> = {}, body?: string | ReadableStream) {
+  const init = body === undefined ? { headers } : { headers, method: 'POST', body, duplex: 'half' as const };
   const answer = await fetch(`${await app.getUrl()}${path}`, init);
   return (await answer.json()) as Record<string, string>;
 }
@@ -93,11 +93,13 @@ test('OPS-1: a request belongs to the trace that it names, else to a new one tha
   expect([one.handedOn, other.handedOn]).toEqual([undefined, undefined]);
 });
 
-// kills: request-context.ts: else storage.run(context, done); => else done();
+// kills: request-context.ts: storage.run(context, done); => done();
 test('OPS-1: the context is there when the body has come in', async () => {
   await start(null);
   for (const body of ['{}', 'x'.repeat(900_000)])
     expect(await ask('/things', { traceparent: TRACEPARENT }, body)).toMatchObject({ trace_id: TRACE });
+  const body = new Blob(['x'.repeat(100_000)]).stream();
+  expect(await ask('/things', { traceparent: TRACEPARENT }, body)).toMatchObject({ trace_id: TRACE });
 });
 
 // kills: tracing.ts: context.handedOn ? context.trace : null, 'server' => null, 'server'
