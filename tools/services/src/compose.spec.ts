@@ -72,7 +72,11 @@ test('OPS-2: every setting that the compose file gives to an app is one that the
     const { services } = await composed('compose.yaml');
     const ours = /^(TIDEMARK|RELAY|INGEST|FOLD)_/;
     for (const app of ['relay', 'ingest', 'fold-worker']) {
-      const declared = ['libs/service-kit/src/settings.ts', `apps/${app}/src/config.ts`]
+      const declared = [
+        'libs/service-kit/src/shared-settings.ts',
+        'libs/service-kit/src/auth/settings.ts',
+        `apps/${app}/src/config.ts`,
+      ]
         .map((file) => readFileSync(path.join(root, file), 'utf8'))
         .join();
       const given = Object.keys(services[app]?.environment ?? {}).filter((name) => ours.test(name));
