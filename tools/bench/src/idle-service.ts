@@ -3,7 +3,7 @@
 //   node tools/bench/src/idle-service.ts [--quick]
 import assert from 'node:assert/strict';
 import { setTimeout as after } from 'node:timers/promises';
-import { buildAll } from './idle/bare-app.ts';
+import { buildAll, removeBare } from './idle/bare-app.ts';
 import { IdleProcess } from './idle/idle-process.ts';
 import { median } from './measure/alternate.ts';
 import { printJson } from './measure/report.ts';
@@ -35,6 +35,7 @@ for (let round = 0; round < idles; round++) {
   for (const [name, one] of running) memoryMb.get(name)?.push(one.memory());
   for (const one of running.values()) await one.stop();
 }
+removeBare();
 
 const [ready, memory] = [mediansOf(readyMs), mediansOf(memoryMb)];
 table('start to ready', ready, 'ms', GOALS.ready);

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 
@@ -41,4 +41,8 @@ export async function buildAll(services: readonly string[]): Promise<Map<string,
     ['bare', path.join(root, 'dist', BARE, 'main.js')],
     ...services.map((name) => [name, path.join(root, 'dist', 'apps', name, 'main.js')] as const),
   ]);
+}
+
+export function removeBare(): void {
+  for (const folder of [BARE, path.join('dist', BARE)]) rmSync(path.join(root, folder), { recursive: true });
 }
