@@ -25,7 +25,7 @@ export interface SqliteStores {
 }
 
 /**
- * Op log, prefix claims and presence in one SQLite file: read by this thread, written by one of its own (docs/adr/0008-sqlite-writer-thread.md).
+ * Op log, prefix claims and presence in one SQLite file: read by this thread, written by one of its own (docs/adr/0010-sqlite-writer-thread.md).
  *
  * WAL with synchronous=FULL: what a write answered is on disk (RLY-6). Writes that wait together are one transaction and one fsync. It takes
  * the write lock when it begins, so seqs are taken where they are stored (RLY-4).
