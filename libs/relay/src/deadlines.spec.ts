@@ -5,6 +5,7 @@ const settled = async () => {
   for (let i = 0; i < 10; i++) await Promise.resolve();
 };
 
+// kills: deadlines.ts: leftMs > 0 => leftMs > 60
 test('RLY-10: each item ends once, at its own time, unless it was removed', async () => {
   const time = new ManualTime();
   const ended: string[] = [];
