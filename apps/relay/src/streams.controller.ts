@@ -1,7 +1,7 @@
 import { Controller, Delete, Get, Inject, Param, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { OpStore } from '@tidemark/libs-op-store-contract';
-import { type Logger, json, once, send } from '@tidemark/libs-service-kit';
+import { type Logger, callerOf, json, once, send } from '@tidemark/libs-service-kit';
 import { parseListLimit } from '@tidemark/libs-wire';
 
 import { LOG, OP_STORE } from './tokens.ts';
@@ -41,7 +41,8 @@ export class StreamsController {
   async erase(@Param('stream') stream: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply) {
     const erased = await this.#opStore.erase(stream);
     const head = await this.#opStore.head(stream);
-    this.#log.warn({ request_id: request.id, stream, erased: String(erased), head: String(head) }, 'stream erased');
+    const who = { request_id: request.id, caller: callerOf(request) };
+    this.#log.warn({ ...who, stream, erased: String(erased), head: String(head) }, 'stream erased');
     return send(reply, json(`{"stream":${JSON.stringify(stream)},"erased":${erased},"head":${head}}`));
   }
 }

@@ -38,6 +38,7 @@ function outcomes({ test }: SourceMutant): string[] {
     '--experimental-vm-modules',
     jest,
     '--json',
+    '--forceExit',
     '--runTestsByPath',
     test.file.path,
     '-t',
@@ -46,7 +47,15 @@ function outcomes({ test }: SourceMutant): string[] {
   // A test that is long, as this one is, or an ordinary one.
   const long = test.file.path.endsWith('.long.spec.ts') ? '1' : '0';
   const env = { ...process.env, TIDEMARK_TEST_LONG: long };
-  const { stdout } = spawnSync(process.execPath, args, { cwd: copy, env, encoding: 'utf8', maxBuffer: 1 << 28 });
+  const { stdout } = spawnSync(process.execPath, args, {
+    cwd: copy,
+    env,
+    encoding: 'utf8',
+    maxBuffer: 1 << 28,
+    // A mutant may leave something open that would keep the run alive for ever.
+    timeout: 120_000,
+    killSignal: 'SIGKILL',
+  });
   const { testResults } = JSON.parse(stdout) as JestResult;
   const all = testResults.flatMap(({ assertionResults }) => assertionResults.map(({ status }) => status));
   return all.filter((status) => status !== 'pending');
