@@ -1,5 +1,5 @@
 import { copyFileSync, readFileSync } from 'node:fs';
-import { anOp } from '@tidemark/libs-op-store-contract/testing';
+import { anOp, someOps } from '@tidemark/libs-op-store-contract/testing';
 import Database from 'better-sqlite3';
 import { Scratch } from './scratch.ts';
 
@@ -100,6 +100,19 @@ describe('opening a file', () => {
     const again = await scratch.open();
     expect((await again.presenceBoard.machines('s', 0n, 10)).machines).toHaveLength(1);
     expect(query('SELECT sql FROM sqlite_schema')).toEqual(schema);
+  });
+
+  it('OPS-5: a file of format 2 gains what later formats added, and keeps its ops and erasures', async () => {
+    const { opStore } = await scratch.open();
+    await opStore.append('erased', someOps(3));
+    await opStore.erase('erased');
+    await opStore.append('s', someOps(2));
+    await opStore.close();
+    inFile((file) => file.exec('DROP TABLE removed_rowids; PRAGMA user_version = 2'));
+    const again = await scratch.open();
+    expect(await again.opStore.head('erased')).toBe(3n);
+    expect(await again.opStore.erase('s')).toBe(2n);
+    expect(await again.opStore.append('s', someOps(1))).toEqual([{ kind: 'stored', seq: 3n }]);
   });
 
   it('OPS-5, RLY-18: eight that open an old file at once all succeed', async () => {

@@ -62,6 +62,23 @@ describe('the op store in SQLite', () => {
     expect((await opStore.streams('', 1)).map(({ stream }) => stream)).toEqual(['a\0']);
   });
 
+  // kills: erase.ts: const PART_OPS = 2000 => const PART_OPS = 2001
+  it('RLY-3, RLY-19: a long stream is erased in parts, between which others write, and keeps what is appended meanwhile', async () => {
+    const { opStore } = await scratch.open();
+    for (let call = 0; call < 5; call++) await opStore.append('s', someOps(1000, `call-${call}`));
+    const erased = opStore.erase('s');
+    // Joins the first part, and the second.
+    const outcomes = [
+      await opStore.append('s', [anOp({ opId: 'a' })]),
+      await opStore.append('s', [anOp({ opId: 'b' })]),
+    ];
+    const left = await opStore.describe('s');
+    expect(await erased).toBe(5000n);
+    expect(outcomes.flat().map(({ seq }) => seq)).toEqual([5001n, 5002n]);
+    expect(left).toEqual({ head: 5002n, burned: 4000n });
+    expect((await opStore.read('s', 0n, 10)).ops.map(({ seq }) => seq)).toEqual([5001n, 5002n]);
+  });
+
   it('FLD-1: VACUUM and deleted rows cost a follower at most what a full pass over the streams finds', async () => {
     const { opStore } = await scratch.open();
     await opStore.append('s', someOps(3));
