@@ -44,5 +44,6 @@ export async function buildAll(services: readonly string[]): Promise<Map<string,
 }
 
 export function removeBare(): void {
-  for (const folder of [BARE, path.join('dist', path.dirname(BARE))]) rmSync(path.join(root, folder), { recursive: true });
+  for (const folder of [BARE, path.join('dist', path.dirname(BARE))])
+    rmSync(path.join(root, folder), { recursive: true });
 }
