@@ -15,6 +15,8 @@ import {
 } from '@tidemark/libs-wire';
 import { type SpecHttp, type Told, startHttp } from './spec-http.ts';
 
+jest.setTimeout(120_000);
+
 let relay: SpecHttp;
 beforeAll(async () => (relay = await startHttp()));
 afterAll(() => relay.close());

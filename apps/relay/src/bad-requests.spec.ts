@@ -5,6 +5,8 @@ import { anOp, someOps } from '@tidemark/libs-op-store-contract/testing';
 import { encodePush } from '@tidemark/libs-wire';
 import { type SpecHttp, type Told, startHttp } from './spec-http.ts';
 
+jest.setTimeout(120_000);
+
 let relay: SpecHttp;
 
 /** The tests of a group share a relay; those that store something have one of their own. */

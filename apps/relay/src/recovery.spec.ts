@@ -10,6 +10,8 @@ import type { SqliteStores } from '@tidemark/libs-op-store-sql';
 import { encodePush } from '@tidemark/libs-wire';
 import { type SpecHttp, startHttp } from './spec-http.ts';
 
+jest.setTimeout(120_000);
+
 let relay: SpecHttp;
 afterEach(() => relay.close());
 

@@ -19,6 +19,10 @@ export interface Told {
 
 export type SpecHttp = Awaited<ReturnType<typeof startHttp>>;
 
+const open = new Set<() => Promise<void>>();
+// What a failed test has left would keep the process alive.
+afterAll(() => Promise.all([...open].map((close) => close())));
+
 const JSON_TYPE = { 'content-type': 'application/json' };
 
 export async function startHttp({ opStore = new MemoryOpStore() as OpStore, presence = true } = {}) {
@@ -61,6 +65,14 @@ export async function startHttp({ opStore = new MemoryOpStore() as OpStore, pres
       asked.end(body);
     });
 
+  const close = async () => {
+    open.delete(close);
+    agent.destroy();
+    loadOf(app).traffic.cut();
+    await app.close();
+  };
+  open.add(close);
+
   return {
     opStore,
     time,
@@ -73,9 +85,6 @@ export async function startHttp({ opStore = new MemoryOpStore() as OpStore, pres
     pull: async (stream = 's', query = '') => (await ask('GET', `/streams/${stream}/ops${query}`)).text,
     /** Every stream that holds something. */
     stored: async () => (await opStore.streams(null, 1000)).map(({ stream }) => stream),
-    close: async () => {
-      agent.destroy();
-      await app.close();
-    },
+    close,
   };
 }

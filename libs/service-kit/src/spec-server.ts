@@ -15,6 +15,7 @@ export class SpecServer {
   readonly metrics: Metrics;
   readonly port: number;
   readonly leaving: AbortController;
+  readonly #clients: SpecClient[] = [];
 
   private constructor(app: NestFastifyApplication, metrics: Metrics, port: number, leaving: AbortController) {
     this.app = app;
@@ -54,7 +55,9 @@ export class SpecServer {
   }
 
   connect(): SpecClient {
-    return new SpecClient(this.port);
+    const client = new SpecClient(this.port);
+    this.#clients.push(client);
+    return client;
   }
 
   /** What the server answers to these bytes, until it closes the connection. */
@@ -74,8 +77,11 @@ export class SpecServer {
     return Number(line?.split(' ').at(-1));
   }
 
+  /** Cuts whatever a failed test has left. */
   async close(): Promise<void> {
     gate.open();
+    for (const client of this.#clients) client.cut();
+    loadOf(this.app).traffic.cut();
     await this.app.close();
   }
 }

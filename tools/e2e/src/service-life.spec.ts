@@ -52,7 +52,7 @@ const draining = async (url: string) => {
 };
 
 test('H1, H2, H4, OPS-3: a service leaves, serves on for a while, answers what is open, and exits 0 among idle connections', async () => {
-  const { url, signal } = await start({ TIDEMARK_PRESTOP_SECS: '5' });
+  const { url, signal } = await start({ TIDEMARK_PRESTOP_SECS: '8' });
   const idle = await Promise.all(Array.from({ length: 50 }, () => keptConnection(url)));
   const slow = await Promise.all(Array.from({ length: 10 }, () => slowPush(url)));
   signal();
