@@ -73,11 +73,11 @@ describe('bodies', () => {
 
   // kills: traffic.ts: for (const exchange of open) this.#ended(open, exchange); => void open;
   test('OPS-4, H10: a body that is cut gives its bytes back, five hundred times', async () => {
-    server = await SpecServer.start({ bounds: { bodiesBytesMax: 100, lingerMsMax: 50 } });
-    for (let i = 0; i < 500; i++) {
-      const client = ask(post('/things/a', 100, 60));
-      await becomes(() => Promise.resolve(server.requests), 1);
-      client.cut();
+    server = await SpecServer.start({ bounds: { bodiesBytesMax: 1000 } });
+    for (let i = 0; i < 500; i += 10) {
+      const clients = Array.from({ length: 10 }, () => ask(post('/things/a', 100, 60)));
+      await becomes(() => heldBytes('bodies'), 1000);
+      for (const client of clients) client.cut();
       await becomes(() => Promise.resolve(server.requests), 0);
     }
     expect(await heldBytes('bodies')).toBe(0);
@@ -124,9 +124,9 @@ describe('connections', () => {
   // kills: http-load.ts: this.traffic.requestsOf(socket) > pipelinedMax => false
   test('OPS-4: a connection that asks thousands of times without waiting gets its first answers and is closed', async () => {
     server = await SpecServer.start({ bounds: { pipelinedMax: 4 } });
-    const client = ask(get('/slow').repeat(20_000));
+    const client = ask(get('/slow').repeat(4000));
     await server.waiting(4);
-    expect(server.requests).toBeLessThan(5000);
+    expect(server.requests).toBeLessThan(3000);
     server.finish();
     const answer = await client.all();
     expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual([...Array<string>(4).fill('HTTP/1.1 200'), 'HTTP/1.1 503']);
