@@ -3,7 +3,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { RelayProcess, buildRelay } from './relay-process.ts';
+import { RelayProcess } from './relay-process.ts';
+import { buildServices } from './service-process.ts';
 
 jest.setTimeout(120_000);
 
@@ -13,7 +14,7 @@ let folder: string;
 
 beforeAll(async () => {
   folder = mkdtempSync(path.join(os.tmpdir(), 'tidemark-client-'));
-  await buildRelay();
+  await buildServices('relay');
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

@@ -1,57 +1,32 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import path from 'node:path';
-import { promisify } from 'node:util';
+import { ServiceProcess } from './service-process.ts';
 
-const root = path.resolve(import.meta.dirname, '../../..');
-const OURS = /^(TIDEMARK|RELAY|INGEST|FOLD)_|^DATABASE_URL/;
-
-/** Bundles the relay from the sources as they are, once per spec file. A bundle that would not change is left alone. */
-export async function buildRelay(): Promise<void> {
-  const script = `import('./tools/launcher/bundle.mjs').then(({ bundle }) => bundle('apps/relay'))`;
-  await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script], { cwd: root });
-}
-
-/** A relay in a process of its own, as a container runs it. */
+/** A relay on a free port, without intake, that is known by its URL. */
 export class RelayProcess {
   readonly url: string;
-  readonly #child: ChildProcess;
-  readonly exited: Promise<void>;
+  readonly #service: ServiceProcess;
 
-  private constructor(child: ChildProcess, url: string) {
-    this.#child = child;
+  private constructor(service: ServiceProcess, url: string) {
+    this.#service = service;
     this.url = url;
-    this.exited = new Promise((resolve) => child.once('exit', () => resolve()));
   }
 
-  /** Resolves when it listens; rejects with what it wrote when it ends before. `env` names its settings; others are not inherited. */
+  /** Resolves when it listens; rejects with what it wrote when it ends before. */
   static async start(env: NodeJS.ProcessEnv): Promise<RelayProcess> {
-    const inherited = Object.entries(process.env).filter(([name]) => !OURS.test(name));
-    const child = spawn(process.execPath, [path.join(root, 'dist/apps/relay/main.js')], {
-      env: { ...Object.fromEntries(inherited), RELAY_ADDR: '127.0.0.1:0', RELAY_INTAKE: 'off', ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    return new RelayProcess(child, await listening(child));
+    const service = new ServiceProcess('relay', { RELAY_ADDR: '127.0.0.1:0', RELAY_INTAKE: 'off', ...env });
+    const { url } = await service.listening();
+    return new RelayProcess(service, url);
+  }
+
+  get exited(): Promise<unknown> {
+    return this.#service.exited;
   }
 
   kill(signal: NodeJS.Signals): void {
-    this.#child.kill(signal);
+    this.#service.kill(signal);
   }
 
-  async stop(): Promise<void> {
-    this.kill('SIGKILL');
-    await this.exited;
+  /** Ends it hard. */
+  stop(): Promise<void> {
+    return this.#service.destroy();
   }
-}
-
-function listening(child: ChildProcess): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let written = '';
-    child.stderr?.on('data', (chunk) => (written += chunk));
-    child.stdout?.on('data', (chunk) => {
-      written += chunk;
-      const address = /"address":"(http:[^"]+)".*"message":"listening"/.exec(written)?.[1];
-      if (address !== undefined) resolve(address);
-    });
-    child.once('exit', (code) => reject(new Error(`the relay ended (${code}): ${written}`)));
-  });
 }

@@ -5,9 +5,10 @@ import { SeededRandom } from '@tidemark/libs-kernel/testing';
 import { anOp } from '@tidemark/libs-op-store-contract/testing';
 import { serverTests } from '@tidemark/tools-services/testing';
 import { decodePage, encodePush } from '@tidemark/libs-wire';
-import { RelayProcess, buildRelay } from './relay-process.ts';
+import { RelayProcess } from './relay-process.ts';
+import { buildServices } from './service-process.ts';
 
-beforeAll(buildRelay, 60_000);
+beforeAll(() => buildServices('relay'), 60_000);
 
 const onPostgres = serverTests('postgres');
 let folder: string;
@@ -43,7 +44,7 @@ interface Pair {
 }
 
 async function withPair(env: NodeJS.ProcessEnv, run: (pair: Pair) => Promise<void>): Promise<void> {
-  const start = () => RelayProcess.start({ ...env, TIDEMARK_LOG_LEVEL: 'info' });
+  const start = () => RelayProcess.start({ TIDEMARK_DATA: folder, ...env });
   const [a, first] = await Promise.all([start(), start()]);
   let b = first;
   const pair: Pair = {

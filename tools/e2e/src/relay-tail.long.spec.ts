@@ -3,14 +3,15 @@ import { type Socket, connect } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { EventReader } from './event-reader.ts';
-import { RelayProcess, buildRelay } from './relay-process.ts';
+import { RelayProcess } from './relay-process.ts';
+import { buildServices } from './service-process.ts';
 import { expectResumes, metric, push, wakeups } from './relay-tails.ts';
 
 jest.setTimeout(600_000);
 
 let folder: string;
 let started: RelayProcess[];
-beforeAll(buildRelay);
+beforeAll(() => buildServices('relay'));
 beforeEach(() => {
   folder = mkdtempSync(path.join(os.tmpdir(), 'tidemark-tail-'));
   started = [];

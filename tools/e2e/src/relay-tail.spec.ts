@@ -3,7 +3,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { serverTests } from '@tidemark/tools-services/testing';
 import { EventReader } from './event-reader.ts';
-import { RelayProcess, buildRelay } from './relay-process.ts';
+import { RelayProcess } from './relay-process.ts';
+import { buildServices } from './service-process.ts';
 import { LATE_POLLS, expectResumes, expectWakes, metric, names, push } from './relay-tails.ts';
 
 jest.setTimeout(240_000);
@@ -26,7 +27,7 @@ const start = (env: NodeJS.ProcessEnv = {}) =>
 // One pair for all tests, which leave it running; each has a stream of its own.
 beforeAll(async () => {
   folder = mkdtempSync(path.join(os.tmpdir(), 'tidemark-tail-'));
-  await buildRelay();
+  await buildServices('relay');
   [a, b] = await Promise.all([start(), start()]);
 });
 afterAll(async () => {

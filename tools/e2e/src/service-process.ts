@@ -65,15 +65,19 @@ export class ServiceProcess {
     return { url: String(address), metrics: metrics as string | undefined };
   }
 
+  kill(signal: NodeJS.Signals): void {
+    this.#child.kill(signal);
+  }
+
   /** Asks it to stop, as an orchestrator does, and tells how it ended. */
   async stop(): Promise<Exit> {
-    this.#child.kill('SIGTERM');
+    this.kill('SIGTERM');
     return this.exited;
   }
 
   /** Ends whatever still runs, hard. */
   async destroy(): Promise<void> {
-    this.#child.kill('SIGKILL');
+    this.kill('SIGKILL');
     await this.exited;
   }
 }
