@@ -71,7 +71,7 @@ describe('bodies', () => {
     await ask(post('/things/a', 11)).until(/\r\n\r\n11$/);
   });
 
-  // kills: traffic.ts: for (const exchange of open) this.#ended(open, exchange); => void open;
+  // kills: http-load.ts: this.#bodies.release(bytes) => void bytes
   test('OPS-4, H10: a body that is cut gives its bytes back, five hundred times', async () => {
     server = await SpecServer.start({ bounds: { bodiesBytesMax: 1000 } });
     for (let i = 0; i < 500; i += 10) {
@@ -130,6 +130,17 @@ describe('connections', () => {
     server.finish();
     const answer = await client.all();
     expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual([...Array<string>(4).fill('HTTP/1.1 200'), 'HTTP/1.1 503']);
+  });
+
+  // kills: traffic.ts: for (const exchange of open) this.#ended(open, exchange); => void open;
+  test('OPS-4: a connection that breaks gives back what its requests in a row have taken', async () => {
+    server = await SpecServer.start();
+    const client = ask(post('/slow', 10).repeat(3));
+    await server.waiting(3);
+    expect([server.requests, await heldBytes('bodies')]).toEqual([3, 30]);
+    client.cut();
+    await becomes(() => Promise.resolve(server.requests), 0);
+    expect(await heldBytes('bodies')).toBe(0);
   });
 
   test('OPS-4: requests too many over all connections are 503 and keep their connections', async () => {
