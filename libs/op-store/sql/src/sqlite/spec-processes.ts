@@ -9,7 +9,7 @@ import { SeededRandom } from '@tidemark/libs-kernel/testing';
 import { anOp, readAll } from '@tidemark/libs-op-store-contract/testing';
 import type { Scratch } from './scratch.ts';
 
-/** What every child begins with: `stores` on the file, `name`, and `say`, which has written its line before it returns. */
+/** What every child begins with: `stores` on the file, `name`, and `say`, which has written its line before it returns, also to a full pipe. */
 const PRELUDE = `
   import { writeSync } from 'node:fs';
   import { setTimeout } from 'node:timers/promises';
@@ -18,11 +18,19 @@ const PRELUDE = `
   const [file, name] = process.argv.slice(1);
   const clock = { now: () => Date.now(), monotonic: () => performance.now() };
   const stores = await connectSqlite({ file, clock, sleeper: { sleep: (ms) => setTimeout(ms) } });
-  const say = (...words) => writeSync(1, words.join(' ') + '\\n');
+  const say = (...words) => {
+    let left = Buffer.from(words.join(' ') + '\\n');
+    while (left.length > 0)
+      try {
+        left = left.subarray(writeSync(1, left));
+      } catch ({ code }) {
+        if (code !== 'EAGAIN') throw code;
+      }
+  };
 `;
 
 /** Four writers in each of two streams, for ever: every push is said with its seqs once it is answered. */
-const WRITE_FOR_EVER = `
+const writeForEver = (pauseMs: number) => `
   for (const stream of ['s', 't'])
     for (const writer of [1, 2, 3, 4])
       void (async () => {
@@ -31,6 +39,7 @@ const WRITE_FOR_EVER = `
             anOp({ opId: [name, writer, i, k].join('-'), value: 'v'.repeat(i % 900) }));
           const outcomes = await stores.opStore.append(stream, ops);
           say(stream, ...ops.map(({ opId }, k) => opId + '=' + outcomes[k].seq));
+          if (${pauseMs} > 0) await setTimeout(${pauseMs});
         }
       })();`;
 
@@ -92,16 +101,16 @@ export class Answered {
 export async function killWriters(scratch: Scratch, kills: number, answered: Answered): Promise<void> {
   const random = new SeededRandom(6);
   for (let kill = 0; kill < kills; kill++) {
-    const writer = startNode(scratch, WRITE_FOR_EVER, `life-${kill}`);
+    const writer = startNode(scratch, writeForEver(0), `life-${kill}`);
     const fatal = 1 + Math.floor(random.fraction() * 80);
     for (const line of await linesOf(writer, (count) => count === fatal && writer.kill('SIGKILL'))) answered.add(line);
     await answered.verify(scratch);
   }
 }
 
-/** Writes beside what else happens, until `stop` is called. */
+/** Writes into the same streams beside what else happens, with pauses, until `stop` is called. */
 export function writeBeside(scratch: Scratch, answered: Answered): { stop(): Promise<void> } {
-  const child = startNode(scratch, WRITE_FOR_EVER, 'beside');
+  const child = startNode(scratch, writeForEver(100), 'beside');
   const lines = linesOf(child);
   return {
     async stop() {
