@@ -8,10 +8,7 @@ interface Exchange {
   readonly ends: (() => void)[];
 }
 
-/**
- * Who is connected, and what was asked and is not answered yet. Node's own list does not know a connection that never sent anything, and
- * forgets answers that wait behind another one on a connection that breaks.
- */
+/** Who is connected, and what was asked and is not answered yet. Node's own list of idle connections lacks those that never asked. */
 export class Traffic {
   readonly #connections = new Map<Socket, Set<Exchange>>();
   readonly #exchanges = new WeakMap<IncomingMessage, Exchange>();
@@ -66,12 +63,8 @@ export class Traffic {
   }
 
   #connected(socket: Socket): void {
-    const open = new Set<Exchange>();
-    this.#connections.set(socket, open);
-    socket.once('close', () => {
-      this.#connections.delete(socket);
-      for (const exchange of open) this.#ended(open, exchange);
-    });
+    this.#connections.set(socket, new Set());
+    socket.once('close', () => this.#connections.delete(socket));
   }
 
   #asked(request: IncomingMessage, response: ServerResponse): void {
