@@ -246,6 +246,19 @@ test('a message that is no event is parked with its reason and does not hold the
   expect(world.counts.parked).toBe(1);
 });
 
+test('OPS-4: however many wait until idle, the queue is asked once per look', async () => {
+  const intake = world.relay();
+  await world.publish('e1');
+  let looks = 0;
+  const pending = intake.pending.bind(intake);
+  intake.pending = () => (looks++, pending());
+  const waiting = Array.from({ length: 50 }, () => intake.waitUntilIdle(200, new AbortController().signal));
+  await world.pass(1000);
+  expect(await Promise.all(waiting)).toEqual(Array(50).fill(1n));
+  // The first look of each, and one for all every 20 ms.
+  expect(looks).toBeLessThanOrEqual(50 + 11);
+});
+
 test('waiting until idle ends when the last event has become an op, or when its time is over', async () => {
   const intake = world.relay();
   await world.publish('e1');

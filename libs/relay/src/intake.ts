@@ -52,6 +52,7 @@ const FETCH_WAIT_MS = 500;
  */
 const CONSUMER = { name: 'relay-intake', ackWaitMs: 2000 };
 const QUEUES_LOOK_MS = 500;
+const PENDING_LOOK_MS = 20;
 const RETRY: BackoffShape = { baseMs: 50, ceilingMs: 5000 };
 
 /**
@@ -65,6 +66,8 @@ const RETRY: BackoffShape = { baseMs: 50, ceilingMs: 5000 };
 export class Intake {
   readonly #options: IntakeOptions;
   readonly #draining = new Map<string, Promise<void>>();
+  /** Shared by everybody who waits. */
+  #nextLook: Promise<bigint> | undefined;
 
   constructor(options: IntakeOptions) {
     this.#options = options;
@@ -93,16 +96,22 @@ export class Intake {
     return total;
   }
 
-  /** Waits until nothing is pending, at most `waitMs`; answers what is pending then. */
+  /** Waits until nothing is pending, at most `waitMs` and one look; answers what is pending then. Any number of callers costs one look. */
   async waitUntilIdle(waitMs: number, signal: AbortSignal): Promise<bigint> {
-    const { clock, sleeper } = this.#options;
+    const { clock } = this.#options;
     const endsAtMs = clock.monotonic() + waitMs;
-    for (;;) {
-      const pending = await this.pending();
-      const leftMs = endsAtMs - clock.monotonic();
-      if (pending === 0n || leftMs <= 0 || signal.aborted) return pending;
-      await sleeper.sleep(Math.min(20, leftMs), signal);
+    for (let pending = await this.pending(); ; pending = await this.#lookAgain(signal)) {
+      if (pending === 0n || clock.monotonic() >= endsAtMs || signal.aborted) return pending;
     }
+  }
+
+  #lookAgain(signal: AbortSignal): Promise<bigint> {
+    this.#nextLook ??= (async () => {
+      await this.#options.sleeper.sleep(PENDING_LOOK_MS, signal);
+      this.#nextLook = undefined;
+      return this.pending();
+    })();
+    return this.#nextLook;
   }
 
   async #lookForQueues(signal: AbortSignal): Promise<void> {
