@@ -93,6 +93,9 @@ test('RLY-4: pushes that wait for a stream become one append, and each is answer
     { kind: 'existing', seq: 1n },
   ]);
   expect(queued).toEqual([0, 0]);
+  time.advance(60_000);
+  await settled();
+  expect(late).toBe(0);
 });
 
 test('RLY-4: streams do not wait for each other', async () => {
@@ -111,6 +114,19 @@ test('RLY-12: a push that cannot be stored fails alone; those that shared its ro
   const [first, good, bad, after] = await Promise.all(pushes.map(endOf));
   expect([first, good, after]).toEqual([1n, 2n, 3n].map((seq) => [{ kind: 'stored', seq }]));
   expect(bad).toEqual(['invalid', 'not-done']);
+});
+
+// kills: stream-writer.ts: outcome === 'not-done' && => true &&
+test('OPS-6: a round that may be stored is not done again push by push', async () => {
+  const writer = open();
+  void writer.append('s', ids('a'), 1);
+  const joined = [writer.append('s', ids('b'), 1), writer.append('s', ids('c'), 1)];
+  store.faults.set(1, new Fault('too_large', 'told to fail', { outcome: 'unknown' }));
+  await settled();
+  await store.release();
+  await store.release();
+  expect(await Promise.all(joined.map(endOf))).toEqual(Array(2).fill(['too_large', 'unknown']));
+  expect(store.rounds).toHaveLength(2);
 });
 
 test.each(['unavailable', 'disk_full', 'unknown_outcome', 'internal'] as const)(
@@ -165,7 +181,7 @@ test('RLY-10: a push answered at its deadline leaves its round to the others, an
   expect((await readAll(store, 's', 10)).map(({ op }) => op.opId)).toEqual(['a', 'b', 'c']);
 });
 
-// kills: stream-writer.ts: this.#pushes >= pushesMax => false
+// kills: stream-writer.ts: exceeds(this.#all, bytes, pushesMax, bytesMax) => false
 test('OPS-4: pushes over the bound are refused, certainly not done, and told when to come back', async () => {
   const writer = open({ pushesMax: 4 });
   for (const stream of ['a', 'b', 'c', 'd']) void writer.append(stream, ids('1'), 1);
@@ -177,22 +193,26 @@ test('OPS-4: pushes over the bound are refused, certainly not done, and told whe
   expect(store.rounds).toEqual(['a: 1', 'b: 1', 'c: 1', 'd: 1', 'e: 1']);
 });
 
-test('OPS-4: one stream may not fill the queue for the others', async () => {
+// kills: stream-writer.ts: exceeds(own, bytes, pushesMax * STREAM_SHARE, bytesMax * STREAM_SHARE) => false
+test('OPS-4: one stream may not fill the queue for the others, its round counted too', async () => {
   const writer = open({ pushesMax: 4 });
-  const pushes = ['1', '2', '3', '4'].map((id) => writer.append('busy', ids(id), 1));
-  expect(await endOf(pushes[3]!)).toEqual(['overloaded', 'not-done']);
+  const pushes = ['1', '2', '3'].map((id) => writer.append('busy', ids(id), 1));
+  expect(await Promise.all(pushes.map(endOf))).toEqual(['open', 'open', ['overloaded', 'not-done']]);
   expect(await endOf(writer.append('other', ids('1'), 1))).toBe('open');
+  expect(await endOf(writer.append('other', ids('2'), 1))).toBe('open');
 });
 
-test('OPS-4: bytes are bounded too, but a push that is larger than the bound is taken when it is alone', async () => {
+test('OPS-4: bytes are bounded too, per stream and in all, but a push that finds nothing before it is taken', async () => {
   const writer = open({ bytesMax: 100 });
   expect(await endOf(writer.append('s', ids('large'), 500))).toBe('open');
-  expect(await endOf(writer.append('s', ids('b'), 1))).toEqual(['overloaded', 'not-done']);
+  expect(await endOf(writer.append('t', ids('b'), 1))).toEqual(['overloaded', 'not-done']);
   await store.release();
-  expect(await endOf(writer.append('s', ids('c'), 60))).toBe('open');
-  expect(await endOf(writer.append('s', ids('d'), 40))).toBe('open');
-  expect(await endOf(writer.append('s', ids('e'), 1))).toEqual(['overloaded', 'not-done']);
-  expect(queued).toEqual([2, 100]);
+  expect(await endOf(writer.append('s', ids('c'), 30))).toBe('open');
+  expect(await endOf(writer.append('s', ids('d'), 21))).toEqual(['overloaded', 'not-done']);
+  expect(await endOf(writer.append('s', ids('d'), 20))).toBe('open');
+  expect(await endOf(writer.append('t', ids('e'), 50))).toBe('open');
+  expect(await endOf(writer.append('u', ids('f'), 1))).toEqual(['overloaded', 'not-done']);
+  expect(queued).toEqual([3, 100]);
 });
 
 test('RLY-4: a round ends at its bounds, and a large push is never cut', async () => {

@@ -34,6 +34,11 @@ const ROUND_OPS_MAX = 4000;
 const ROUND_BYTES_MAX = 16 * 1024 * 1024;
 const RETRY_WHEN_FULL_MS = 1000;
 
+interface Load {
+  pushes: number;
+  bytes: number;
+}
+
 interface Push {
   readonly stream: string;
   readonly ops: readonly Op[];
@@ -59,8 +64,9 @@ export class StreamWriter {
   readonly #deadlines: Deadlines<Push>;
   /** Streams with a running round, with the pushes that wait for the next one, oldest first. */
   readonly #waiting = new Map<string, Push[]>();
-  #pushes = 0;
-  #bytes = 0;
+  /** Of each stream in #waiting: its pushes, those of the round included. */
+  readonly #ofStream = new Map<string, Load>();
+  readonly #all: Load = { pushes: 0, bytes: 0 };
 
   constructor(options: StreamWriterOptions) {
     this.#options = options;
@@ -76,7 +82,7 @@ export class StreamWriter {
       const full = this.#full(stream, bytes);
       if (full !== null) return reject(full);
       const push: Push = { stream, ops, bytes, state: 'waiting', resolve, reject };
-      this.#count(1, bytes);
+      this.#count(stream, 1, bytes);
       this.#deadlines.add(push, this.#options.deadlineMs);
       const waiting = this.#waiting.get(stream);
       if (waiting !== undefined) return void waiting.push(push);
@@ -85,15 +91,19 @@ export class StreamWriter {
     });
   }
 
+  /** The queue has an end, and one stream may hold half of it. A push that finds nothing before it is always taken. */
   #full(stream: string, bytes: number): Fault | null {
     const { pushesMax, bytesMax } = this.#options;
-    const ofStream = this.#waiting.get(stream)?.length ?? 0;
+    const own = this.#ofStream.get(stream) ?? NOTHING;
     const refuse = (what: string) =>
-      new Fault('overloaded', `${what}; nothing of this push was stored`, { retryAfterMs: RETRY_WHEN_FULL_MS });
-    if (this.#pushes >= pushesMax) return refuse(`${pushesMax} pushes wait already`);
-    if (this.#bytes > 0 && this.#bytes + bytes > bytesMax) return refuse(`pushes of ${bytesMax} bytes wait already`);
-    const shareMax = Math.ceil(pushesMax * STREAM_SHARE);
-    return ofStream >= shareMax ? refuse(`${shareMax} pushes of this stream wait already`) : null;
+      new Fault('overloaded', `${what} wait already; nothing of this push was stored`, {
+        retryAfterMs: RETRY_WHEN_FULL_MS,
+      });
+    if (exceeds(this.#all, bytes, pushesMax, bytesMax)) return refuse('too many pushes');
+    if (exceeds(own, bytes, pushesMax * STREAM_SHARE, bytesMax * STREAM_SHARE)) {
+      return refuse('too many pushes of this stream');
+    }
+    return null;
   }
 
   /** One round after another until none waits. Never rejects. */
@@ -138,7 +148,7 @@ export class StreamWriter {
   }
 
   #settle(push: Push, end: readonly AppendOutcome[] | Fault): void {
-    this.#count(-1, -push.bytes);
+    this.#count(push.stream, -1, -push.bytes);
     if (push.state === 'done') return;
     push.state = 'done';
     this.#deadlines.remove(push);
@@ -163,11 +173,22 @@ export class StreamWriter {
     }
   }
 
-  #count(pushes: number, bytes: number): void {
-    this.#pushes += pushes;
-    this.#bytes += bytes;
-    this.#options.metrics.queued(this.#pushes, this.#bytes);
+  #count(stream: string, pushes: number, bytes: number): void {
+    const own = this.#ofStream.get(stream) ?? { ...NOTHING };
+    for (const load of [own, this.#all]) {
+      load.pushes += pushes;
+      load.bytes += bytes;
+    }
+    if (own.pushes === 0) this.#ofStream.delete(stream);
+    else this.#ofStream.set(stream, own);
+    this.#options.metrics.queued(this.#all.pushes, this.#all.bytes);
   }
+}
+
+const NOTHING: Readonly<Load> = { pushes: 0, bytes: 0 };
+
+function exceeds(load: Readonly<Load>, bytes: number, pushesMax: number, bytesMax: number): boolean {
+  return load.pushes > 0 && (load.pushes + 1 > pushesMax || load.bytes + bytes > bytesMax);
 }
 
 /** Something about one of the ops, not about the store: another push of the round may well be stored. */
