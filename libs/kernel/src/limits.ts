@@ -4,6 +4,8 @@
 export const PUSH_BODY_BYTES_MAX = 8 * 1024 * 1024;
 /** Relay: ops in one push, inclusive. */
 export const PUSH_OPS_MAX = 1000;
+/** Relay: members beyond the protocol's own that a pushed op may have, inclusive; repeated ones count. What is stored may have more. */
+export const OP_EXTRA_MEMBERS_MAX = 1000;
 /** Relay: body of an announcement, inclusive. */
 export const PRESENCE_BODY_BYTES_MAX = 4096;
 /** Relay: ops in a page when `limit` is not given. */

@@ -1,11 +1,12 @@
 import fc from 'fast-check';
-import { PUSH_OPS_MAX } from '@tidemark/libs-kernel';
+import { OP_EXTRA_MEMBERS_MAX, PUSH_OPS_MAX } from '@tidemark/libs-kernel';
 import { anyJson, anyKey, anyOp, bytesOf, refusal } from './arbitraries.ts';
 import { I64_MAX, I64_MIN } from './int64.ts';
 import { decodeUtf8, readJson } from './json-read.ts';
 import { decodePush } from './op-decode.ts';
 import { encodeOp, encodePush } from './op-encode.ts';
 import { OP_FIELDS } from './op-fields.ts';
+import { decodePage } from './page-decode.ts';
 import { writeJson } from './json-write.ts';
 
 const MEMBERS: Record<string, string> = {
@@ -124,6 +125,18 @@ describe('decodePush', () => {
     expect(extra).toBe('{"Z":[1e400,"\\u0041"],"__proto__x":null,"a":1,"\uffff":1.0,"😀":1}');
     const repeated = `${opText().slice(0, -1)},"b":1,"sig":{"b":2,"b":3},"\\u0062":{"a":-0}}`;
     expect(decodeText(pushText(repeated))[0]?.extra).toBe('{"\\u0062":{"a":-0},"sig":{"b":2,"b":3}}');
+  });
+
+  // kills: op-decode.ts: new OpDraft(this.#scan, OP_EXTRA_MEMBERS_MAX) => new OpDraft(this.#scan)
+  test('RLY-2, OPS-4: an op may have 1000 unknown members; one more is refused by place, while a stored one is read', () => {
+    const unknown = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`u${i}`, '1']));
+    const full = decodeOne(unknown(OP_EXTRA_MEMBERS_MAX));
+    expect(Object.keys(JSON.parse(full!.extra) as object)).toHaveLength(1000);
+    const over = opText(unknown(OP_EXTRA_MEMBERS_MAX + 1));
+    const problem = 'invalid: ops[1]: more than 1000 unknown members';
+    expect(refuse(pushText(opText(), over, opText({ lamport: '"1"' })))).toBe(problem);
+    expect(refuse(pushText(opText(), over.replace(/u\d+/g, 'u')))).toBe(problem);
+    expect(decodePage(bytesOf(`{"ops":[${over}],"next":1}`)).ops[0]?.extra).toHaveLength(full!.extra.length + 10);
   });
 
   test('SEC-2: an op may carry __proto__ and constructor and touches no prototype', () => {

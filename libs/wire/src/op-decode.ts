@@ -1,4 +1,4 @@
-import { Fault, PUSH_OPS_MAX } from '@tidemark/libs-kernel';
+import { Fault, OP_EXTRA_MEMBERS_MAX, PUSH_OPS_MAX } from '@tidemark/libs-kernel';
 import { decodeUtf8 } from './json-read.ts';
 import { JsonScanner, OPEN_BRACE, OPEN_BRACKET } from './json-scanner.ts';
 import type { Op } from './op.ts';
@@ -59,11 +59,11 @@ class PushReader {
   }
 
   #readOp(): void {
-    const draft = new OpDraft(this.#scan);
+    const draft = new OpDraft(this.#scan, OP_EXTRA_MEMBERS_MAX);
     for (let more = this.#scan.enter(OPEN_BRACE); more; more = this.#scan.more(OPEN_BRACE)) draft.readMember();
     const problem = draft.problem();
     if (problem === null) this.#ops.push(draft.op());
-    else this.#note(`ops[${this.#count - 1}].${problem}`);
+    else this.#note(`ops[${this.#count - 1}]${problem}`);
   }
 
   #skipWrong(problem: string): void {

@@ -17,14 +17,17 @@ export class OpDraft {
   /** By place in OP_FIELDS; these are what a field holds that is not given. */
   readonly #values: FieldValue[] = [0, '', 0n, 0n, 'task', '', '', '', '', null, '', ''];
   readonly #extra: ExtraMember[] = [];
+  readonly #extraMax: number;
   /** One bit for each field that was given. */
   #given = 0;
   /** Place of the field that would come next. */
   #expected = 0;
   #problem: string | null = null;
 
-  constructor(scan: JsonScanner) {
+  /** More than `extraMax` unknown members are a problem, and cost no more than to read over them. */
+  constructor(scan: JsonScanner, extraMax = Infinity) {
     this.#scan = scan;
+    this.#extraMax = extraMax;
   }
 
   readMember(): void {
@@ -46,9 +49,13 @@ export class OpDraft {
     const place = this.#placeOf(key);
     if (place !== undefined) return place;
     scan.skip();
-    const source = scan.text.slice(start, scan.at);
-    this.#extra.push({ key, text: scan.blanks === blanks ? source : compactJson(source) });
+    this.#keep(key, scan.text.slice(start, scan.at), scan.blanks === blanks);
     return null;
+  }
+
+  #keep(key: string, source: string, compact: boolean): void {
+    if (this.#extra.length < this.#extraMax) this.#extra.push({ key, text: compact ? source : compactJson(source) });
+    else this.#problem ??= `: more than ${this.#extraMax} unknown members`;
   }
 
   /** Members nearly always come in order, and comparing two texts is cheaper than hashing one. */
@@ -59,7 +66,7 @@ export class OpDraft {
     return place;
   }
 
-  /** What is wrong with the op, beginning with the field's name; null when nothing is. */
+  /** What is wrong with the op, to stand behind the op's own place: `.field: problem`; null when nothing is. */
   problem(): string | null {
     const missing = REQUIRED & ~this.#given;
     if (missing !== 0) this.#note(31 - Math.clz32(missing & -missing), 'missing');
@@ -94,7 +101,7 @@ export class OpDraft {
   }
 
   #note(place: number, problem: string): void {
-    this.#problem ??= `${OP_FIELDS[place]?.name}: ${problem}`;
+    this.#problem ??= `.${OP_FIELDS[place]?.name}: ${problem}`;
   }
 }
 

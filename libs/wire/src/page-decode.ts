@@ -43,7 +43,7 @@ function readOp(scan: JsonScanner, index: number): Op {
   demand(scan, OPEN_BRACE, `ops[${index}]: expected an object`);
   for (let more = scan.enter(OPEN_BRACE); more; more = scan.more(OPEN_BRACE)) draft.readMember();
   const problem = draft.problem();
-  if (problem !== null) throw new Fault('invalid', `ops[${index}].${problem}`);
+  if (problem !== null) throw new Fault('invalid', `ops[${index}]${problem}`);
   return draft.op();
 }
 
