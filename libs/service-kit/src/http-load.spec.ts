@@ -71,6 +71,23 @@ describe('bodies', () => {
     await ask(post('/things/a', 11)).until(/\r\n\r\n11$/);
   });
 
+  // kills: traffic.ts: exchange.ends === null => false
+  test('OPS-4: an answer that is made after its client has left gives its bytes back', async () => {
+    server = await SpecServer.start();
+    for (let left = 0; left < 5; left++) {
+      const client = ask(post('/slow', 50));
+      await server.waiting(left + 1);
+      client.cut();
+    }
+    while (server.requests > 0) await after(5);
+    server.finish();
+    const last = ask(post('/things/a', 5));
+    await last.until(/\r\n\r\n5$/);
+    last.cut();
+    await becomes(() => heldBytes('answers'), 0);
+    expect(await heldBytes('bodies')).toBe(0);
+  });
+
   // kills: http-load.ts: this.#bodies.release(bytes) => void bytes
   test('OPS-4, H10: a body that is cut gives its bytes back, five hundred times', async () => {
     server = await SpecServer.start({ bounds: { bodiesBytesMax: 1000 } });

@@ -5,7 +5,8 @@ import type { Socket } from 'node:net';
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  readonly ends: (() => void)[];
+  /** null: it has ended, and what was to run then has run. */
+  ends: (() => void)[] | null;
 }
 
 /** Who is connected, and what was asked and is not answered yet. Node's own list of idle connections lacks those that never asked. */
@@ -39,15 +40,16 @@ export class Traffic {
   whenNothingIsOwed(socket: Socket, then: () => void): boolean {
     const open = [...(this.#connections.get(socket) ?? [])];
     const last = open.findLast(({ request, response }) => request.complete || response.headersSent);
-    last?.ends.push(then);
+    last?.ends?.push(then);
     return last !== undefined;
   }
 
-  /** Runs `end` once, when the answer was sent or can no longer be sent. */
+  /** Runs `end` once, when the answer was sent or can no longer be sent; at once when that is so already. */
   whenEnded(request: IncomingMessage, response: ServerResponse, end: () => void): void {
     const exchange = this.#exchanges.get(request);
-    if (exchange === undefined) response.once('close', end);
-    else exchange.ends.push(end);
+    if (exchange === undefined ? response.closed : exchange.ends === null) end();
+    else if (exchange === undefined) response.once('close', end);
+    else exchange.ends?.push(end);
   }
 
   /** Closes the connections on which nothing is asked, also those that never asked. */
@@ -80,6 +82,8 @@ export class Traffic {
   #ended(open: Set<Exchange>, exchange: Exchange): void {
     if (!open.delete(exchange)) return;
     this.#requests--;
-    for (const end of exchange.ends) end();
+    const ends = exchange.ends ?? [];
+    exchange.ends = null;
+    for (const end of ends) end();
   }
 }
