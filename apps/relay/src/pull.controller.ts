@@ -2,7 +2,7 @@ import { Controller, Get, Inject, Param, Query, Req, Res } from '@nestjs/common'
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Fault } from '@tidemark/libs-kernel';
 import type { AboveHead, TailService } from '@tidemark/libs-relay';
-import { type Answer, json, once, send, waitMs } from '@tidemark/libs-service-kit';
+import { type Answer, json, once, send, stillAllowed, waitMs } from '@tidemark/libs-service-kit';
 import { parseCursor, parseLimit } from '@tidemark/libs-wire';
 import { ResponseSink, beginEvents } from './event-sink.ts';
 import { PULL } from './tokens.ts';
@@ -36,7 +36,7 @@ export class PullController {
     const followed = await this.#tail.follow(stream, since, limit, whenGone(reply));
     if (followed.kind === 'above_head') return send(reply, aboveHeadAnswer(followed));
     const response = beginEvents(reply);
-    if (request.method !== 'HEAD') return followed.events.run(new ResponseSink(response));
+    if (request.method !== 'HEAD') return followed.events.run(new ResponseSink(response), () => stillAllowed(request));
     followed.events.leave();
     response.end();
   }

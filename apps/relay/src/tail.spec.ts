@@ -265,6 +265,20 @@ describe('stream of events', () => {
     expect(tail.counts.waiting).toBe(0);
   });
 
+  // kills: pull.controller.ts: response.end(); =>
+  test('RLY-14: after the answer to HEAD its connection serves on', async () => {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1').setEncoding('utf8');
+    let text = '';
+    const served = new Promise<void>((resolve) =>
+      socket.on('data', (chunk: string) => /"next":0\}$/.test((text += chunk)) && resolve()),
+    );
+    const head = (method: string, more: string) => `${method} /streams/s/ops HTTP/1.1\r\nHost: x\r\n${more}\r\n`;
+    socket.write(head('HEAD', 'Accept: text/event-stream\r\n') + head('GET', ''));
+    await served;
+    expect(text.match(/HTTP\/1\.1 200/g)).toHaveLength(2);
+    socket.destroy();
+  });
+
   test('RLY-14: a client of HTTP/1.0 gets events until the connection ends', async () => {
     const port = Number(new URL(url).port);
     const socket = connect(port, '127.0.0.1');

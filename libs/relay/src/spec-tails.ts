@@ -176,10 +176,11 @@ export async function follow(
   limit = 500,
   stream = 's',
   sink = new SpecSink(),
+  mayGoOn = async () => true,
 ): Promise<SpecSink> {
   const followed = await tail.follow(stream, since, limit, sink.gone.signal);
   if (followed.kind !== 'events') throw new Error(`refused, the head is ${followed.head}`);
-  void followed.events.run(sink);
+  void followed.events.run(sink, mayGoOn);
   return sink;
 }
 

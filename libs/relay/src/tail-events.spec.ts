@@ -171,3 +171,25 @@ test('a store that fails ends the stream of events; its client comes again and g
   await settle();
   expect([...idsOfAll(sink), ...idsOfAll(resumed)]).toEqual(['op-1', 'op-2']);
 });
+
+// kills: tail-events.ts: && (await mayGoOn()) =>
+test('SEC-1: a reader that may read no more is given no further op, and its silent stream ends at the heartbeat', async () => {
+  let allowed = true;
+  const readers = ['s', 'silent'].map((stream) => follow(relay, 0n, 500, stream, new SpecSink(), async () => allowed));
+  const [busy, silent] = (await Promise.all(readers)) as [SpecSink, SpecSink];
+  await relay.append('s', 'op-1');
+  await settle();
+  allowed = false;
+  await relay.append('s', 'op-2');
+  await settle();
+  expect([idsOfAll(busy), busy.ended, silent.ended]).toEqual([['op-1'], true, false]);
+  await pass(HEARTBEAT_MS);
+  expect([silent.ended, silent.dropped, relay.counts.waiting]).toEqual([true, false, 0]);
+});
+
+test('SEC-1: a stream of events ends when nobody can tell whether it may go on', async () => {
+  const unclear = async () => Promise.reject(new Error('the keys are away'));
+  const sink = await follow(relay, 0n, 500, 's', new SpecSink(), unclear);
+  await settle();
+  expect([sink.ended, relay.counts.waiting, relay.counts.warnings]).toEqual([true, 0, 1]);
+});

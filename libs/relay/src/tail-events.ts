@@ -63,11 +63,14 @@ export class EventStream {
     this.#options.seat.leave();
   }
 
-  /** Writes events until the client has gone, was dropped, the relay stops or the store fails. Never rejects; leaves its seat. */
-  async run(sink: EventSink): Promise<void> {
+  /**
+   * Writes events until the client has gone, was dropped, may read no more, the relay stops or the store fails. Never rejects; leaves its
+   * seat. `mayGoOn` is asked before each page, and at each heartbeat; when it fails, the stream ends.
+   */
+  async run(sink: EventSink, mayGoOn: () => Promise<boolean>): Promise<void> {
     const { seat, log } = this.#options;
     try {
-      const taken = await this.#write(sink);
+      const taken = await this.#write(sink, mayGoOn);
       if (!taken) this.#options.onDropped();
       if (taken) sink.end();
       else sink.drop();
@@ -80,11 +83,11 @@ export class EventStream {
   }
 
   /** False: the reader took nothing. */
-  async #write(sink: EventSink): Promise<boolean> {
+  async #write(sink: EventSink, mayGoOn: () => Promise<boolean>): Promise<boolean> {
     const { seat, read, heartbeatMs, random, sleeper } = this.#options;
     const retryMs = Math.floor(RETRY_MS.least + RETRY_MS.spread * random.fraction());
     if (!(await this.#give(sink, Buffer.from(`retry: ${retryMs}\n\n`)))) return false;
-    while (!seat.over) {
+    while (!seat.over && (await mayGoOn())) {
       const seen = seat.signs;
       const page = await read(seat.at, PAGE_BYTES_MAX);
       if (page.next === seat.at) {

@@ -89,7 +89,7 @@ function eventReader(relay: TailRelay, limit: number): Reader {
       begun = true;
       const mine = sink;
       const followed = await relay.tail.follow('s', lastId, limit, mine.gone.signal).catch(() => null);
-      if (followed?.kind === 'events') void followed.events.run(mine);
+      if (followed?.kind === 'events') void followed.events.run(mine, async () => true);
       else mine.end();
     },
     cut() {

@@ -91,7 +91,7 @@ async function start<S extends SettingsShape & typeof sharedSettings>(service: S
   const tracing = new Tracing(await openSpanExport(service.name, shared, log), log);
   const parts = { ...world, log, metrics, tracer: tracing, stopping: lifecycle.stopping };
   const authenticator = await openAuthenticator(shared, parts);
-  const guard = authenticator && guardOf({ authenticator, access: service.access, log, metrics });
+  const guard = authenticator && guardOf({ ...parts, authenticator, access: service.access });
   const apart = shared.TIDEMARK_METRICS_ADDR;
   const metricsListener =
     apart && (await listening(METRICS_ADDRESS, () => listenForMetrics(apart, () => exposition(metrics))));

@@ -3,6 +3,7 @@ import { Controller, Get, Module, Post, Req, Res } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Fault } from '@tidemark/libs-kernel';
+import { ManualTime } from '@tidemark/libs-kernel/testing';
 import { faultAnswer, json, send } from '../answer.ts';
 import { createHttp } from '../http.ts';
 import { createLog } from '../log.ts';
@@ -11,12 +12,16 @@ import { ProbesModule } from '../probes.module.ts';
 import { systemClock } from '../system.ts';
 import type { Access, Grant } from './access.ts';
 import { type Authenticator, refused } from './authenticator.ts';
-import { callerOf, guardOf } from './guard.ts';
+import { callerOf, guardOf, stillAllowed } from './guard.ts';
+
+const time = new ManualTime();
+let last: FastifyRequest;
 
 @Controller('streams/:stream/ops')
 class OpsController {
   @Get()
   get(@Req() request: FastifyRequest, @Res() reply: FastifyReply) {
+    last = request;
     return send(reply, json(JSON.stringify({ caller: callerOf(request) })));
   }
 
@@ -39,11 +44,12 @@ class ThingsModule {}
 
 const access: Access = ({ method, route, params }) =>
   route === '/streams/:stream/ops'
-    ? { action: method === 'POST' ? 'write' : 'read', tenant: null, stream: params.stream ?? '' }
+    ? { action: method === 'GET' ? 'read' : 'write', tenant: null, stream: params.stream ?? '' }
     : undefined;
 
-const callers: Readonly<Record<string, readonly Grant[]>> = {
+const callers: Record<string, readonly Grant[]> = {
   reader: [{ actions: ['read'], tenants: '*', streams: ['a'] }],
+  everywhere: [{ actions: ['read', 'write'], tenants: '*', streams: '*' }],
   operator: [{ actions: ['read', 'write', 'admin'], tenants: '*', streams: '*' }],
 };
 
@@ -73,7 +79,7 @@ beforeAll(async () => {
       metrics,
       clock: systemClock,
       stopping: new AbortController().signal,
-      gate: { guard: guardOf({ authenticator, access, log, metrics }) },
+      gate: { guard: guardOf({ authenticator, access, clock: time, log, metrics }) },
     },
   );
   await app.listen(0, '127.0.0.1');
@@ -85,6 +91,7 @@ async function ask(path: string, token?: string, init: RequestInit = {}) {
   return fetch(`${await app.getUrl()}${path}`, { ...init, headers });
 }
 
+// kills: guard.ts: request.method === 'HEAD' ? 'GET' : request.method => request.method
 test('SEC-1: who may do it is served, and known to the service by name', async () => {
   const answer = await ask('/streams/a/ops', 'reader');
   expect([answer.status, await answer.json()]).toEqual([200, { caller: 'reader' }]);
@@ -128,12 +135,14 @@ test('SEC-1: who asks is judged before anything else, and before the body is rea
   expect((await ask('/streams/admit/ops', 'operator')).status).toBe(415);
 });
 
+// kills: guard.ts: METRICS: Need = { action: 'admin' => METRICS: Need = { action: 'read'
 // kills: guard.ts: '/readyz', '/v1/openapi.json' => '/readyz', '/metrics', '/v1/openapi.json'
 test('SEC-1: probes need no credentials, metrics an admin', async () => {
   expect((await ask('/livez')).status).toBe(200);
   expect((await ask('/readyz')).status).toBe(200);
   expect((await ask('/metrics')).status).toBe(401);
   expect((await ask('/metrics', 'reader')).status).toBe(403);
+  expect((await ask('/metrics', 'everywhere')).status).toBe(403);
   expect((await ask('/metrics', 'operator')).status).toBe(200);
 });
 
@@ -145,4 +154,19 @@ test('SEC-1: while nobody can tell whose the token is, it is 503, not 401', asyn
 test('a path or method that nobody serves is told as such, whoever asks', async () => {
   expect((await ask('/nothing')).status).toBe(404);
   expect((await ask('/streams/a/ops', undefined, { method: 'DELETE' })).status).toBe(405);
+});
+
+// kills: guard.ts: if (nowMs - atMs >= ms) => if (nowMs < atMs)
+test('SEC-1: an answer that goes on is told within a second that its caller may no more', async () => {
+  callers.passing = callers.reader!;
+  await ask('/streams/a/ops', 'passing');
+  const [open, others] = [last, callers.passing];
+  const afterASecond = () => (time.advance(1000), stillAllowed(open));
+  expect(await afterASecond()).toBe(true);
+  callers.passing = [{ actions: ['write'], tenants: '*', streams: ['a'] }];
+  expect([await stillAllowed(open), await afterASecond()]).toEqual([true, false]);
+  callers.passing = others;
+  expect(await afterASecond()).toBe(true);
+  delete callers.passing;
+  expect(await afterASecond()).toBe(false);
 });

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { Fault } from '@tidemark/libs-kernel';
+import { type Clock, Fault } from '@tidemark/libs-kernel';
 import type { Answer } from '../answer.ts';
 import type { Logger } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
@@ -13,6 +13,7 @@ export type Guard = (request: FastifyRequest, word: (fault: Fault) => Answer) =>
 export interface GuardParts {
   readonly authenticator: Authenticator;
   readonly access: Access;
+  readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Metrics;
 }
@@ -24,16 +25,48 @@ const CHALLENGE_INVALID = CHALLENGE.replace(',', ', error="invalid_token",');
 const OPEN = new Set(['/livez', '/readyz', '/v1/openapi.json']);
 const METRICS: Need = { action: 'admin', tenant: null, stream: null };
 
+/** How old the judgement of an answer that goes on may be. */
+const JUDGED_MS = 1000;
+
 const callers = new WeakMap<FastifyRequest, Caller>();
+const judgedAgain = new WeakMap<FastifyRequest, () => Promise<boolean>>();
 
 /** Who sent the request; null where nobody is asked. */
 export function callerOf(request: FastifyRequest): string | null {
   return callers.get(request)?.name ?? null;
 }
 
+/**
+ * Whether the request would pass now, or would have a second ago: for an answer that goes on after its request was judged. Fault
+ * `unavailable` when that cannot be told. Where nobody is asked it is true.
+ */
+export async function stillAllowed(request: FastifyRequest): Promise<boolean> {
+  return (await judgedAgain.get(request)?.()) ?? true;
+}
+
+type Judgement =
+  | { readonly kind: 'passed'; readonly caller: Caller }
+  /** `reason` null: no credentials came. */
+  | { readonly kind: 'unauthenticated'; readonly reason: string | null }
+  | { readonly kind: 'lacking'; readonly caller: Caller; readonly lack: string };
+
 /** Asks who sends the request (401), then whether it may do that (403). */
-export function guardOf({ authenticator, access, log, metrics }: GuardParts): Guard {
+export function guardOf({ authenticator, access, clock, log, metrics }: GuardParts): Guard {
   const refusals = metrics.counter('tidemark_auth_refused_total', 'Requests refused for who sent them.', ['status']);
+
+  const judge = async (request: FastifyRequest): Promise<Judgement> => {
+    const credentials = readCredentials(request.headers.authorization);
+    if (credentials.kind === 'none') return { kind: 'unauthenticated', reason: null };
+    if (credentials.kind === 'unreadable') return { kind: 'unauthenticated', reason: 'neither Bearer nor Basic' };
+    const verdict = await authenticator.authenticate(credentials.token);
+    if (verdict.kind === 'refused') return { kind: 'unauthenticated', reason: verdict.reason };
+    const { caller } = verdict;
+    const route = request.routeOptions.url ?? '';
+    const need = route === '/metrics' ? METRICS : access(routeRequest(request, route));
+    if (need !== undefined && mayDo(caller.grants, need)) return { kind: 'passed', caller };
+    const lack = need === undefined ? 'nobody may use this route' : `no grant for ${describeNeed(need)}`;
+    return { kind: 'lacking', caller, lack };
+  };
 
   const unauthenticated = (request: FastifyRequest, word: (fault: Fault) => Answer, reason: string | null): Answer => {
     refusals.inc({ status: '401' });
@@ -45,22 +78,38 @@ export function guardOf({ authenticator, access, log, metrics }: GuardParts): Gu
     return { ...answer, status: 401, headers: { ...answer.headers, 'www-authenticate': challenge } };
   };
 
+  const judgeAgain = async (request: FastifyRequest): Promise<boolean> => {
+    const judgement = await judge(request);
+    if (judgement.kind === 'passed') return true;
+    const reason = judgement.kind === 'lacking' ? judgement.lack : judgement.reason;
+    log.info({ request_id: request.id, caller: callerOf(request), reason }, 'what was allowed is no more');
+    return false;
+  };
+
   return async (request, word) => {
-    const route = request.routeOptions.url ?? '';
-    if (OPEN.has(route)) return undefined;
-    const credentials = readCredentials(request.headers.authorization);
-    if (credentials.kind === 'none') return unauthenticated(request, word, null);
-    if (credentials.kind === 'unreadable') return unauthenticated(request, word, 'neither Bearer nor Basic');
-    const verdict = await authenticator.authenticate(credentials.token);
-    if (verdict.kind === 'refused') return unauthenticated(request, word, verdict.reason);
-    const { caller } = verdict;
+    if (OPEN.has(request.routeOptions.url ?? '')) return undefined;
+    const judgement = await judge(request);
+    if (judgement.kind === 'unauthenticated') return unauthenticated(request, word, judgement.reason);
+    const { caller } = judgement;
     callers.set(request, caller);
-    const need = route === '/metrics' ? METRICS : access(routeRequest(request, route));
-    if (need !== undefined && mayDo(caller.grants, need)) return undefined;
+    judgedAgain.set(
+      request,
+      atMostEvery(JUDGED_MS, clock, () => judgeAgain(request)),
+    );
+    if (judgement.kind === 'passed') return undefined;
     refusals.inc({ status: '403' });
-    const lack = need === undefined ? 'nobody may use this route' : `no grant for ${describeNeed(need)}`;
-    log.info({ request_id: request.id, caller: caller.name, reason: lack }, 'request refused');
-    return word(new Fault('denied', lack));
+    log.info({ request_id: request.id, caller: caller.name, reason: judgement.lack }, 'request refused');
+    return word(new Fault('denied', judgement.lack));
+  };
+}
+
+/** Between two runs the last result is told again; the first is due so long after now. */
+function atMostEvery(ms: number, clock: Clock, run: () => Promise<boolean>): () => Promise<boolean> {
+  let [atMs, last] = [clock.monotonic(), Promise.resolve(true)];
+  return () => {
+    const nowMs = clock.monotonic();
+    if (nowMs - atMs >= ms) [atMs, last] = [nowMs, run()];
+    return last;
   };
 }
 

@@ -1,3 +1,3 @@
 export * from './access.ts';
 export type * from './authenticator.ts';
-export { callerOf } from './guard.ts';
+export { callerOf, stillAllowed } from './guard.ts';
