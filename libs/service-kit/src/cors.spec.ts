@@ -45,13 +45,21 @@ const ask = (method: 'GET' | 'OPTIONS', headers: Record<string, string>) =>
   app.inject({ method, url: '/things', headers });
 const preflight = (origin: string) => ask('OPTIONS', { origin, 'access-control-request-method': 'GET' });
 
-// kills: gate.ts: cors === null ? undefined : => cors === null ? applyCors('*', request, reply) :
+// kills: gate.ts: cors === null ? undefined : => cors === null ? preflightAnswer('*', request) :
 test('SEC-1: without the setting OPTIONS is 405 and no answer speaks of origins', async () => {
   await start(null);
   expect((await preflight(ORIGIN)).statusCode).toBe(405);
   const answer = await ask('GET', { origin: ORIGIN });
   expect(answer.statusCode).toBe(200);
   expect(Object.keys(answer.headers).filter((name) => /^access-control|^vary$/.test(name))).toEqual([]);
+});
+
+// kills: http.ts: if (parts.gate?.cors) => if (false)
+test.each(['/things?a=%zz', '/thi%zzngs'])('SEC-1: the page may read why %s was refused, too', async (url) => {
+  await start([ORIGIN]);
+  const { statusCode, headers } = await app.inject({ method: 'GET', url, headers: { origin: ORIGIN } });
+  expect([statusCode, headers['access-control-allow-origin']]).toEqual([400, ORIGIN]);
+  expect(headers['access-control-expose-headers']).toContain('Retry-After');
 });
 
 test('SEC-1: a preflight of a named origin is answered without credentials', async () => {
@@ -82,7 +90,7 @@ test('SEC-1: a refusal too says that the page may read it, and which headers', a
   await start('*');
   const { statusCode, headers } = await ask('GET', { origin: ORIGIN });
   expect([statusCode, headers['access-control-allow-origin']]).toEqual([403, '*']);
-  expect(headers['access-control-expose-headers']).toBe('Tidemark-Seq, Tidemark-Outcome, Retry-After, X-Request-Id');
+  expect(headers['access-control-expose-headers']).toBe('Tidemark-Seq, Tidemark-Head, Tidemark-Outcome, Retry-After, X-Request-Id');
 });
 
 test('the setting takes * or exact origins', () => {

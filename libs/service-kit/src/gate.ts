@@ -1,8 +1,8 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Fault } from '@tidemark/libs-kernel';
 import type { Answer } from './answer.ts';
 import type { Guard } from './auth/guard.ts';
-import { type CorsOrigins, applyCors } from './cors.ts';
+import { type CorsOrigins, preflightAnswer } from './cors.ts';
 import { keepContext, traceOf } from './request-context.ts';
 import type { Tracing } from './tracing.ts';
 
@@ -17,9 +17,9 @@ export interface Gate {
 }
 
 /** Lets a request pass (undefined), or answers it. */
-export type Pass = (request: FastifyRequest, reply: FastifyReply) => Promise<Answer | undefined>;
+export type Pass = (request: FastifyRequest) => Promise<Answer | undefined>;
 
-/** CORS, then authentication; a path or method that nobody serves is answered as such, whoever asks. */
+/** A browser's preflight, then authentication; a path or method that nobody serves is answered as such, whoever asks. */
 export function openGate(
   fastify: FastifyInstance,
   { cors = null, guard = null, tracing = null }: Gate,
@@ -28,8 +28,8 @@ export function openGate(
   recordRoutes(fastify);
   keepContext(fastify, (request) => tracing?.begin(request) ?? traceOf(request));
   fastify.addHook('onResponse', async (request, reply) => tracing?.end(request, reply));
-  return async (request, reply) => {
-    const preflight = cors === null ? undefined : applyCors(cors, request, reply);
+  return async (request) => {
+    const preflight = cors === null ? undefined : preflightAnswer(cors, request);
     if (preflight !== undefined || guard === null || request.is404) return preflight;
     return guard(request, (fault) => wordFault(fault, request));
   };

@@ -7,6 +7,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Clock, Fault, asFault } from '@tidemark/libs-kernel';
 import { type Answer, faultAnswer, send } from './answer.ts';
 import { answerBeforeBody, askForBody, readBodiesAsBytes, refuseEncoded } from './bodies.ts';
+import { allowOrigin } from './cors.ts';
 import { type Gate, type Pass, openGate } from './gate.ts';
 import { HTTP_BOUNDS, type HttpBounds } from './http-bounds.ts';
 import { HttpLoad, bodyTooLarge } from './http-load.ts';
@@ -57,6 +58,10 @@ export async function createHttp(
   parts: HttpParts,
 ): Promise<NestFastifyApplication> {
   const load = new HttpLoad({ ...HTTP_BOUNDS, ...options.bounds }, parts.metrics);
+  const begin = (request: FastifyRequest, reply: FastifyReply): void => {
+    beginAnswer(request, reply, options);
+    if (parts.gate?.cors) allowOrigin(parts.gate.cors, request, reply);
+  };
   const adapter = new FastifyAdapter({
     serverFactory: (handler: RequestListener) => load.serve(handler),
     bodyLimit: options.bodyBytesMax,
@@ -74,7 +79,7 @@ export async function createHttp(
       request: FastifyRequest,
       reply: FastifyReply,
     ) => {
-      beginAnswer(request, reply, options);
+      begin(request, reply);
       const answer = wordFault(pathFault(error.code), request);
       void send(reply.header('connection', 'close'), { ...answer, status: error.statusCode ?? answer.status });
     },
@@ -83,7 +88,7 @@ export async function createHttp(
   const fastify = adapter.getInstance() as unknown as FastifyInstance;
   readBodiesAsBytes(fastify);
   boundRouteBodies(fastify, options);
-  observe(fastify, options, parts, load, openGate(fastify, parts.gate ?? {}, wordFault), wordFault);
+  observe(fastify, options, parts, load, { begin, pass: openGate(fastify, parts.gate ?? {}, wordFault) }, wordFault);
   answerUnknownRoutes(fastify, wordFault);
   const application = await NestFactory.create<NestFastifyApplication>(module, adapter, {
     logger: new NestLog(parts.log),
@@ -129,7 +134,7 @@ function observe(
   options: HttpOptions,
   { metrics, clock, log, stopping, leaving = stopping }: HttpParts,
   load: HttpLoad,
-  pass: Pass,
+  { begin, pass }: { begin(request: FastifyRequest, reply: FastifyReply): void; readonly pass: Pass },
   wordFault: (fault: Fault, request: FastifyRequest) => Answer,
 ): void {
   const duration = metrics.histogram(
@@ -141,9 +146,9 @@ function observe(
   const started = new WeakMap<FastifyRequest, number>();
   fastify.addHook('onRequest', async (request, reply) => {
     started.set(request, clock.monotonic());
-    beginAnswer(request, reply, options);
+    begin(request, reply);
     load.admit(request, reply);
-    const stopped = refuseUnreadable(request, (fault) => wordFault(fault, request)) ?? (await pass(request, reply));
+    const stopped = refuseUnreadable(request, (fault) => wordFault(fault, request)) ?? (await pass(request));
     if (stopped !== undefined) return send(reply, stopped);
     if (request.is404 || hasEmptySegment(request)) return;
     refuseEncoded(request, reply);

@@ -95,13 +95,17 @@ export function parseSettings<S extends SettingsShape>(
   const parsed = z.object(shape).safeParse(given);
   for (const issue of parsed.error?.issues ?? []) {
     const name = String(issue.path[0]);
-    const shown = given[name] === undefined || isSecret(name, shape) ? '' : `, not ${JSON.stringify(given[name])}`;
+    const shown =
+      given[name] === undefined || isSecret(name, shape) ? '' : `, not ${JSON.stringify(withoutPassword(given[name]))}`;
     problems.push(`${name}: ${issue.message}${shown}`);
   }
   problems.push(...rules.flatMap((rule) => rule(given)));
   if (problems.length > 0 || !parsed.success) throw new SettingsProblem(problems.sort());
   return parsed.data as Settings<S>;
 }
+
+/** A URL may hold a password, whatever the setting is for. */
+const withoutPassword = (text: string): string => text.replace(/\/\/[^/?#]*@/g, '//...@');
 
 const isSecret = (name: string, shape: SettingsShape): boolean => shape[name] !== undefined && secrets.has(shape[name]);
 

@@ -57,8 +57,14 @@ test('SEC-1: published keys come over TLS, or from this machine', () => {
   const urls = (url: string) => problemsOf({ TIDEMARK_AUTH: 'jwt', TIDEMARK_JWKS_URL: url });
   for (const good of ['https://id.example/keys', 'http://127.0.0.1:1/keys', 'http://[::1]:1/'])
     expect(urls(good)).toEqual([]);
-  for (const bad of ['http://id.example/keys', 'file:///etc/keys', 'id.example'])
+  for (const bad of ['http://id.example/keys', 'file:///etc/keys', 'id.example', 'https://u:pw@id.example/keys'])
     expect(urls(bad)).toEqual([expect.stringContaining('TIDEMARK_JWKS_URL: must be an https URL')]);
+});
+
+// kills: ../settings.ts: text.replace(/\/\/[^/?#]*@/g, '//...@') => text
+test('SEC-2, OPS-2: a problem with a URL does not show the password in it', () => {
+  const problems = problemsOf({ TIDEMARK_AUTH: 'jwt', TIDEMARK_JWKS_URL: 'ftp://u:secret@id.example/keys' });
+  expect(problems).toEqual([expect.stringContaining('ftp://...@id.example/keys')]);
 });
 
 test('OPS-2: a key is read from its file, is judged there, and never shown', () => {

@@ -23,7 +23,10 @@ export const authSettings = {
   TIDEMARK_TOKENS_FILE: z.string().min(1).optional().describe('tokens: file of hashed tokens and what they may do'),
   TIDEMARK_JWKS_URL: z
     .string()
-    .transform((text, context) => keysUrl(text) ?? fail(context, 'must be an https URL, or http on a loopback address'))
+    .transform(
+      (text, context) =>
+        keysUrl(text) ?? fail(context, 'must be an https URL, or http on a loopback address, without a password'),
+    )
     .optional()
     .describe("jwt: URL of the issuer's public keys"),
   TIDEMARK_JWT_KEY: secret(
@@ -108,7 +111,7 @@ function keysUrl(text: string): URL | null {
   const url = URL.canParse(text) ? new URL(text) : null;
   const safe =
     url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname.replace(/^\[|\]$/g, '')));
-  return safe ? url : null;
+  return safe && url.username === '' && url.password === '' ? url : null;
 }
 
 function fail(context: z.core.$RefinementCtx, message: string): never {
