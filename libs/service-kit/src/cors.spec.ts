@@ -90,7 +90,9 @@ test('SEC-1: a refusal too says that the page may read it, and which headers', a
   await start('*');
   const { statusCode, headers } = await ask('GET', { origin: ORIGIN });
   expect([statusCode, headers['access-control-allow-origin']]).toEqual([403, '*']);
-  expect(headers['access-control-expose-headers']).toBe('Tidemark-Seq, Tidemark-Head, Tidemark-Outcome, Retry-After, X-Request-Id');
+  expect(headers['access-control-expose-headers']).toBe(
+    'Tidemark-Seq, Tidemark-Head, Tidemark-Outcome, Retry-After, X-Request-Id',
+  );
 });
 
 test('the setting takes * or exact origins', () => {
