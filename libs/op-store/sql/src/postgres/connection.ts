@@ -2,7 +2,7 @@ import { Fault } from '@tidemark/libs-kernel';
 import type pg from 'pg';
 import type { Pool, PoolClient } from 'pg';
 import type { DataSource } from 'typeorm';
-import { isServerError, mapError, WriteFailed } from './map-error.ts';
+import { endsSession, isServerError, mapError, WriteFailed, type WriteStage } from './map-error.ts';
 import { acquire } from './open-pool.ts';
 
 /** With $1 and so on for the values. Never prepared by name: behind a pooler each transaction may run on another server connection. */
@@ -89,15 +89,30 @@ export class PostgresConnection {
       return settled.map((one) => (one as PromiseFulfilledResult<T>).value);
     }
     const { reason } = settled[failed] as PromiseRejectedResult;
-    client.release(!settled.every((one) => one.status === 'fulfilled' || isServerError(one.reason)));
-    throw mapError(writing ? new WriteFailed(reason, failed === settled.length - 1) : reason, this.where);
+    // Whoever does not hear of the end of a transaction may still be in it.
+    const isOver = !writing || settled.at(-1)?.status === 'fulfilled';
+    client.release(!isOver || !settled.every((one) => one.status === 'fulfilled' || isServerError(one.reason)));
+    throw mapError(writing ? new WriteFailed(reason, stageOf(settled, failed)) : reason, this.where);
   }
 
-  /** A server may be set to answer before it has synced. `remote_apply` and its like promise more than `on`, and stay. */
+  /**
+   * What the database has set for its transactions must not matter. Under another isolation a statement would not see what was committed
+   * while it waited for the lock. A server may be set to answer before it has synced; `remote_apply` and its like promise more than `on`,
+   * and stay. One that is set to be read-only is meant to be.
+   */
   #begin(statementMsMax: number): string {
-    return `BEGIN; SET LOCAL lock_timeout = ${this.#options.lockTimeoutMs}; SET LOCAL statement_timeout = ${statementMsMax};
+    return `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = ${this.#options.lockTimeoutMs}; SET LOCAL statement_timeout = ${statementMsMax};
       SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'`;
   }
+}
+
+/** Without its BEGIN a statement that the server did not refuse was stored by itself. */
+function stageOf(settled: readonly PromiseSettledResult<unknown>[], failed: number): WriteStage {
+  if (failed === settled.length - 1) return 'commit';
+  const begin = settled[0] as PromiseSettledResult<unknown>;
+  if (begin.status === 'fulfilled' || endsSession(begin.reason)) return 'transaction';
+  const isRefused = settled.slice(1, -1).every((one) => one.status === 'rejected' && isServerError(one.reason));
+  return isRefused ? 'transaction' : 'loose';
 }
 
 /**

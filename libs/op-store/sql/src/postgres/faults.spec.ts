@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { Fault } from '@tidemark/libs-kernel';
 import { anOp, readAll, someOps } from '@tidemark/libs-op-store-contract/testing';
 import { serverTests, startedHere } from '@tidemark/tools-services/testing';
-import { mapError, WriteFailed } from './map-error.ts';
+import { mapError, WriteFailed, type WriteStage } from './map-error.ts';
 import { postgresPrefixRegistry } from './prefix-registry.ts';
 import { Scratch } from './scratch.ts';
 
@@ -129,13 +129,34 @@ describe('what Postgres says becomes a fault', () => {
   });
 
   it('OPS-6: a write that the server refused is not done; one that it did not answer is unknown', () => {
-    const failed = (cause: Error, inCommit: boolean) => mapError(new WriteFailed(cause, inCommit), 'Postgres');
+    const failed = (cause: Error, stage: WriteStage) => mapError(new WriteFailed(cause, stage), 'Postgres');
     const lost = new Error('Connection terminated unexpectedly');
-    expect(failed(said('57P01', 'FATAL'), false)).toMatchObject(UNAVAILABLE);
-    expect(failed(said('57P01', 'FATAL'), true)).toMatchObject(UNKNOWN);
-    expect(failed(said('53100'), true)).toMatchObject({ code: 'disk_full', outcome: 'not-done' });
-    expect(failed(lost, false)).toMatchObject(UNKNOWN);
-    expect(failed(lost, true)).toMatchObject(UNKNOWN);
+    expect(failed(said('57P01', 'FATAL'), 'transaction')).toMatchObject(UNAVAILABLE);
+    expect(failed(said('57P01', 'FATAL'), 'commit')).toMatchObject(UNKNOWN);
+    expect(failed(said('53100'), 'commit')).toMatchObject({ code: 'disk_full', outcome: 'not-done' });
+    expect(failed(lost, 'transaction')).toMatchObject(UNKNOWN);
+    expect(failed(lost, 'commit')).toMatchObject(UNKNOWN);
+  });
+
+  test.each([
+    ['58030', 'PANIC'],
+    ['58030', 'PANIK'],
+    ['53100', 'PANIC'],
+    ['08P01', 'FATAL'],
+    ['57014', 'ERROR'],
+  ])('OPS-6: a COMMIT that fails with %s as %s may be stored', (code, severity) => {
+    const failed = new WriteFailed(said(code, severity), 'commit');
+    expect(mapError(failed, 'Postgres')).toMatchObject(UNKNOWN);
+  });
+
+  it('OPS-6: a pooler that does not reach its server is unavailable; what it passed on before may be stored', () => {
+    const pooler = (message: string) => Object.assign(said('08P01', 'FATAL'), { message });
+    const failed = (message: string) => mapError(new WriteFailed(pooler(message), 'transaction'), 'Postgres');
+    expect(mapError(pooler('server conn crashed?'), 'Postgres')).toMatchObject(UNAVAILABLE);
+    expect(mapError(said('08P01'), 'Postgres')).toMatchObject({ code: 'internal' });
+    expect(failed('server login has been failing, try again later')).toMatchObject(UNAVAILABLE);
+    expect(failed('query_wait_timeout')).toMatchObject(UNAVAILABLE);
+    expect(failed('server conn crashed?')).toMatchObject(UNKNOWN);
   });
 });
 

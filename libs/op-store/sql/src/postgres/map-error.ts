@@ -5,13 +5,19 @@ export const CA_FILE_SETTING = 'RELAY_PG_CA_FILE';
 
 const UNTRUSTED = `shows a certificate that is not trusted: name a file with its root in ${CA_FILE_SETTING}`;
 
+/**
+ * Where a write failed first: in its transaction, in the COMMIT, or at the BEGIN while other statements may have run, each as a
+ * transaction of its own.
+ */
+export type WriteStage = 'transaction' | 'commit' | 'loose';
+
 /** A write failed whose statements were all sent, the COMMIT too. */
 export class WriteFailed extends Error {
-  readonly inCommit: boolean;
+  readonly stage: WriteStage;
 
-  constructor(cause: unknown, inCommit: boolean) {
+  constructor(cause: unknown, stage: WriteStage) {
     super('the write failed', { cause });
-    this.inCommit = inCommit;
+    this.stage = stage;
   }
 }
 
@@ -50,27 +56,33 @@ const STATES: Readonly<Record<string, Meaning>> = {
   XX002: ['corrupt', 'is damaged'],
 };
 
+const OTHER: Meaning = ['internal', 'refused a statement'];
+
 /** What Node says when a connection cannot be made, or ends; pg says the others without a code. */
 const CONNECTION: Readonly<Record<string, Meaning>> = {
   ENOTFOUND: ['unavailable', 'cannot be reached: its name is unknown'],
   EACCES: ['misconfigured', 'may not be reached'],
 };
 
-/** Ends the session: whatever comes after it, the server will not say. */
-const SESSION_ENDS = new Set(['57P01', '57P02', '57P03', '57P05']);
+/** What a pooler says in the name of a server that it does not reach. */
+const POOLER = '08P01';
+
+/** Of those, said before a server was given anything. */
+const POOLER_WITHOUT_SERVER = /server login has been failing|cannot connect to server|query_wait_timeout/;
 
 /**
  * What the server, the driver or the network said, as a Fault that names the database.
  *
  * A write that the server refused was rolled back: nothing is done. A write whose answer is missing was sent whole, so it may be stored
- * (`unknown_outcome`). A session that the server ends while it commits may have committed.
+ * (`unknown_outcome`).
  */
 export function mapError(thrown: unknown, where: string): Fault {
   if (thrown instanceof Fault) return thrown;
   if (thrown instanceof WriteFailed) return mapWrite(thrown, where);
   const code = codeOf(thrown);
   if (isServerError(thrown)) {
-    const [fault, what] = STATES[code] ?? STATES[code.slice(0, 2)] ?? (['internal', 'refused a statement'] as const);
+    const isPooler = code === POOLER && endsSession(thrown);
+    const [fault, what] = STATES[isPooler ? '08' : code] ?? STATES[code.slice(0, 2)] ?? OTHER;
     return faultOf(fault, where, what, thrown);
   }
   if (isTlsError(code)) return faultOf('misconfigured', where, UNTRUSTED, thrown);
@@ -81,15 +93,27 @@ export function mapError(thrown: unknown, where: string): Fault {
   return asFault(thrown);
 }
 
-function mapWrite({ cause, inCommit }: WriteFailed, where: string): Fault {
-  const isAnswered = isServerError(cause) && !(inCommit && SESSION_ENDS.has(codeOf(cause)));
-  if (isAnswered) return mapError(cause, where);
+function mapWrite({ cause, stage }: WriteFailed, where: string): Fault {
+  if (isServerError(cause) && isRolledBack(cause, stage)) return mapError(cause, where);
   return faultOf('unknown_outcome', where, 'did not answer a write, which may be stored', cause);
+}
+
+function isRolledBack(refusal: unknown, stage: WriteStage): boolean {
+  const code = codeOf(refusal);
+  // A server that ends a session, or itself, may have written the commit down before. Its word for that may be a translated one.
+  if (stage === 'commit') return severityOf(refusal) === 'ERROR' && code !== '57014';
+  if (code === POOLER && endsSession(refusal)) return POOLER_WITHOUT_SERVER.test((refusal as Error).message);
+  return stage === 'transaction';
+}
+
+/** Nothing runs in the session after this. */
+export function endsSession(refusal: unknown): boolean {
+  return severityOf(refusal) === 'FATAL' || severityOf(refusal) === 'PANIC';
 }
 
 /** Said by the server, in answer to a statement or to the wish to connect. */
 export function isServerError(thrown: unknown): boolean {
-  return /^[0-9A-Z]{5}$/.test(codeOf(thrown)) && (thrown as { severity?: unknown }).severity !== undefined;
+  return /^[0-9A-Z]{5}$/.test(codeOf(thrown)) && severityOf(thrown) !== undefined;
 }
 
 function isConnectionError(thrown: unknown): boolean {
@@ -115,4 +139,8 @@ function saidBy(thrown: unknown): string {
 function codeOf(thrown: unknown): string {
   const code = (thrown as { readonly code?: unknown } | null | undefined)?.code;
   return typeof code === 'string' ? code : '';
+}
+
+function severityOf(thrown: unknown): unknown {
+  return (thrown as { readonly severity?: unknown } | null | undefined)?.severity;
 }

@@ -24,7 +24,7 @@ export async function migrate({ dataSource, pool }: OpenPool, where: string): Pr
   try {
     if (await isCurrent(client, where)) return;
     const creations = await tableCreations(dataSource);
-    await client.query(`BEGIN; SET LOCAL lock_timeout = ${LOCK_MS_MAX}`);
+    await client.query(`BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = ${LOCK_MS_MAX}`);
     try {
       await client.query(MIGRATION_LOCK);
       if (!(await isCurrent(client, where))) await create(client, creations);

@@ -147,6 +147,29 @@ describe('the op store in Postgres', () => {
     expect((await look.query('SELECT setting FROM seen')).rows).toEqual([{ setting: 'on' }]);
   });
 
+  scratchTest(
+    'RLY-4: an append sees what was committed while it waited, however the database isolates',
+    async (scratch) => {
+      const { opStore } = await scratch.open({
+        url: withOption(scratch.url, 'default_transaction_isolation=serializable'),
+      });
+      const [holder, look] = [await scratch.client(), await scratch.client()];
+      await holder.query('BEGIN');
+      await foreignAppend(holder, 's', 'first');
+      const appended = opStore.append('s', someOps(1));
+      await untilWaiting(look, 1);
+      await holder.query('COMMIT');
+      expect(await appended).toEqual([{ kind: 'stored', seq: 2n }]);
+    },
+  );
+
+  scratchTest('OPS-6: a database that is set to be read-only takes no append for certain', async (scratch) => {
+    await scratch.open();
+    const { opStore } = await scratch.open({ url: withOption(scratch.url, 'default_transaction_read_only=on') });
+    await expect(opStore.append('s', someOps(1))).rejects.toMatchObject({ code: 'unavailable', outcome: 'not-done' });
+    expect(await opStore.head('s')).toBe(0n);
+  });
+
   scratchTest('R13: an append that fails stores nothing of its call and burns no seq', async (scratch) => {
     const { opStore } = await scratch.open();
     await opStore.append('s', someOps(2));
