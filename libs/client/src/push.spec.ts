@@ -125,6 +125,17 @@ test('R32: what may be stored is told as unknown, however certainly the last att
   expect(outcome.kind === 'interrupted' && outcome.error).toMatchObject({ status: 503, outcome: 'unknown' });
 });
 
+test('R32: what a refused batch stored in part stays unknown while its halves are refused for certain', async () => {
+  const { outcome } = await pushed(
+    (_request, nth) =>
+      nth === 1
+        ? answer(422, 'op "c" holds a NUL', { 'tidemark-outcome': 'partly' })
+        : answer(503, '', { 'tidemark-outcome': 'not-done' }),
+    letters(5),
+  );
+  expect(outcome).toMatchObject({ kind: 'interrupted', stored: 0, unknown: 5 });
+});
+
 test.each<[string, Script, number]>([
   ['a refusal that was certainly not done', () => answer(503, '', { 'tidemark-outcome': 'not-done' }), 0],
   ['a refusal that stored a part', () => answer(503, '', { 'tidemark-outcome': 'partly' }), 3],

@@ -60,20 +60,27 @@ class Push {
     return { stored: this.#stored, highestSeq: this.#highestSeq };
   }
 
-  /** Halves what is refused until the op that is to blame stands alone; null when everything is stored. */
-  async store(ops: readonly EncodedOp[]): Promise<Stop | null> {
+  /**
+   * Halves what is refused until the op that is to blame stands alone; null when everything is stored. `behind`: so many ops behind these
+   * may be stored with them, because a refusal of the larger batch did not say that nothing was; null: nothing of the kind happened.
+   */
+  async store(ops: readonly EncodedOp[], behind: number | null = null): Promise<Stop | null> {
+    let unsure = behind;
     try {
       this.#note(ops.length, await this.#send(ops));
       return null;
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
-      if (!blamesOps(error))
-        return { kind: 'interrupted', unknown: error.outcome === 'not-done' ? 0 : ops.length, error };
+      if (error.outcome !== 'not-done') unsure ??= 0;
+      if (!blamesOps(error)) return { kind: 'interrupted', unknown: unsure === null ? 0 : ops.length + unsure, error };
       const [first] = ops;
       if (ops.length === 1 && first !== undefined) return { kind: 'op_refused', op: first.op, error };
     }
     const half = Math.ceil(ops.length / 2);
-    return (await this.store(ops.slice(0, half))) ?? this.store(ops.slice(half));
+    const rest = ops.slice(half);
+    return (
+      (await this.store(ops.slice(0, half), unsure === null ? null : unsure + rest.length)) ?? this.store(rest, unsure)
+    );
   }
 
   #send(ops: readonly EncodedOp[]): Promise<bigint | null> {

@@ -22,6 +22,11 @@ test('the world of a platform asks its clock, chance, timers and fetch, and a sl
   ends.abort();
   await aborted;
   await world.sleeper.sleep(50, ends.signal);
+  const long = world.sleeper.sleep(2 ** 40);
+  expect([...timers.keys()]).toEqual([2 ** 31 - 1]);
+  timers.get(2 ** 31 - 1)?.();
+  await long;
+  timers.clear();
   expect([...timers.keys()]).toEqual([]);
 });
 

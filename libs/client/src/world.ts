@@ -29,6 +29,9 @@ export function worldOf<Timer>(platform: Platform<Timer>): World {
   };
 }
 
+/** What a timer takes: 24 days. Who wants to sleep longer wakes and looks again. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
+
 function sleep<Timer>(platform: Platform<Timer>, ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve();
@@ -37,7 +40,8 @@ function sleep<Timer>(platform: Platform<Timer>, ms: number, signal: AbortSignal
       signal?.removeEventListener('abort', wake);
       resolve();
     };
-    const timer = platform.setTimeout(wake, ms);
+    // A longer time would end at once.
+    const timer = platform.setTimeout(wake, Math.min(ms, TIMER_MS_MAX));
     signal?.addEventListener('abort', wake, { once: true });
   });
 }

@@ -24,3 +24,15 @@ test('randomness has the asked size and range', () => {
   expect(fraction >= 0 && fraction < 1).toBe(true);
   expect(systemClock.now()).toBeGreaterThan(1_700_000_000_000);
 });
+
+// kills: system.ts: Math.min(ms, 2 ** 31 - 1) => ms
+test('a sleep longer than a timer takes does not end at once', async () => {
+  const stop = new AbortController();
+  let ended = false;
+  const sleep = systemSleeper.sleep(2 ** 33, stop.signal).then(() => (ended = true));
+  // A timer that was too long would have ended before this one, which began later and is as short.
+  await systemSleeper.sleep(2);
+  expect(ended).toBe(false);
+  stop.abort();
+  await sleep;
+});

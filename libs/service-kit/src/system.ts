@@ -23,7 +23,8 @@ export const systemSleeper: Sleeper = {
         signal?.removeEventListener('abort', wake);
         resolve();
       };
-      const timer = setTimeout(wake, ms);
+      // A longer time would end at once; who wants it wakes after 24 days and looks again.
+      const timer = setTimeout(wake, Math.min(ms, 2 ** 31 - 1));
       signal?.addEventListener('abort', wake, { once: true });
     }),
 };
