@@ -26,14 +26,14 @@ export class PullController {
     const limit = parseLimit(once(query, 'limit'));
     const wait = waitMs(query);
     if (wantsEvents(request)) return this.#follow(stream, resumedAt(request) ?? since, limit, request, reply);
-    const pulled = await this.#tail.pull(stream, since, limit, wait, whenGone(reply));
+    const pulled = await this.#tail.pull(stream, since, limit, wait, whenGone(request, reply));
     if (pulled.kind === 'above_head') return send(reply, aboveHeadAnswer(pulled));
     return send(reply, json(pulled.text, NOT_STORED));
   }
 
   async #follow(stream: string, since: bigint, limit: number, request: FastifyRequest, reply: FastifyReply) {
     if (limit === 0) throw new Fault('malformed', 'limit: must be at least 1 for a stream of events');
-    const followed = await this.#tail.follow(stream, since, limit, whenGone(reply));
+    const followed = await this.#tail.follow(stream, since, limit, whenGone(request, reply));
     if (followed.kind === 'above_head') return send(reply, aboveHeadAnswer(followed));
     const response = beginEvents(reply);
     if (request.method !== 'HEAD') return followed.events.run(new ResponseSink(response), () => stillAllowed(request));
@@ -44,9 +44,11 @@ export class PullController {
 
 const NOT_STORED = { 'cache-control': 'no-store' };
 
-/** Aborted when the client has gone, and when it was answered. */
-function whenGone(reply: FastifyReply): AbortSignal {
+/** Aborted when the client has gone, which may have been while it was still asked who it is, and when it was answered. */
+function whenGone(request: FastifyRequest, reply: FastifyReply): AbortSignal {
   const gone = new AbortController();
+  // The socket tells also of a pipelined request, whose answer has none yet.
+  if (reply.raw.closed || request.raw.socket.destroyed) gone.abort();
   reply.raw.once('close', () => gone.abort());
   return gone.signal;
 }

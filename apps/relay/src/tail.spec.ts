@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { once } from 'node:events';
-import { type IncomingMessage, request as httpRequest } from 'node:http';
-import { connect } from 'node:net';
+import { type IncomingMessage, type Server, request as httpRequest } from 'node:http';
+import { type Socket, connect } from 'node:net';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import {
   MemoryOpStore,
@@ -10,7 +10,15 @@ import {
   anOp,
 } from '@tidemark/libs-op-store-contract/testing';
 import { MachinesService, PushService, toldAppends } from '@tidemark/libs-relay';
-import { Metrics, closeHttp, createHttp, createLog, systemClock, systemSleeper } from '@tidemark/libs-service-kit';
+import {
+  type HttpParts,
+  Metrics,
+  closeHttp,
+  createHttp,
+  createLog,
+  systemClock,
+  systemSleeper,
+} from '@tidemark/libs-service-kit';
 import { AppModule } from './app.module.ts';
 import { relay } from './relay.ts';
 import { specTail } from './spec-tail.ts';
@@ -27,7 +35,13 @@ let append: (stream: string, ...ids: string[]) => Promise<unknown>;
 beforeEach(() => start());
 afterEach(() => end());
 
-async function start(options: { strictCursor?: boolean; readersMax?: number } = {}): Promise<void> {
+interface Options {
+  readonly strictCursor?: boolean;
+  readonly readersMax?: number;
+  readonly gate?: Parameters<typeof createHttp>[2]['gate'];
+}
+
+async function start({ gate, ...options }: Options = {}): Promise<void> {
   stop = new AbortController();
   const opStore = new MemoryOpStore();
   tail = specTail({ opStore, time, stopping: stop.signal, ...options });
@@ -52,6 +66,7 @@ async function start(options: { strictCursor?: boolean; readersMax?: number } = 
     metrics: new Metrics('relay'),
     clock: time,
     stopping: stop.signal,
+    ...(gate && { gate }),
   };
   app = await createHttp(module, relay.http, parts);
   await app.listen(0, '127.0.0.1');
@@ -294,6 +309,32 @@ describe('stream of events', () => {
     expect(text).toMatch(/\r\n\r\nretry: \d+\n\nid: 1\ndata: .*\n\n$/);
     expect(text).not.toMatch(/transfer-encoding/i);
   });
+});
+
+// kills: pull.controller.ts: reply.raw.closed || request.raw.socket.destroyed => false
+test('OPS-4, RLY-14: readers that leave while they are asked who they are keep no seat', async () => {
+  await end();
+  const asked: (() => void)[] = [];
+  const slow = () => new Promise<undefined>((resolve) => asked.push(() => resolve(undefined)));
+  await start({ gate: { guard: slow } });
+  const server = app.getHttpServer() as Server;
+  for (const accept of ['text/event-stream', '*/*']) {
+    const closed = new Promise((resolve) =>
+      server.once('connection', (socket: Socket) => socket.once('close', resolve)),
+    );
+    const client = connect(Number(new URL(url).port), '127.0.0.1');
+    client.write(`GET /streams/s/ops?wait=55 HTTP/1.1\r\nHost: x\r\nAccept: ${accept}\r\n\r\n`);
+    while (asked.length === 0) await systemSleeper.sleep(1);
+    client.destroy();
+    await closed;
+    asked.pop()?.();
+  }
+  // What the two would have done by now, this one has.
+  const last = get('/streams/s/ops?wait=1');
+  while (asked.length === 0) await systemSleeper.sleep(1);
+  asked.pop()?.();
+  await last;
+  expect(tail.counts.waiting).toBe(0);
 });
 
 test('OPS-3: a shutdown answers 100 waiting readers at once, and waits for none of them', async () => {
