@@ -1,7 +1,9 @@
 // npm run token -- --name NAME [...]: makes a token and the entry of TIDEMARK_TOKENS_FILE that knows it. Writes no file.
 import { createHash, randomBytes } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { complain, say } from './terminal.mjs';
+import { underNode24 } from './node24.mjs';
+import { Problem, say } from './terminal.mjs';
 
 const USAGE = `npm run token -- --name NAME [options]     make a token, and its entry for the file that TIDEMARK_TOKENS_FILE names
 
@@ -14,42 +16,61 @@ const USAGE = `npm run token -- --name NAME [options]     make a token, and its 
 
 At least one of --tenants and --streams must be given; a right holds where both fit.`;
 
-const ACTIONS = ['read', 'write', 'admin'];
 const options = Object.fromEntries(
   ['name', 'actions', 'tenants', 'streams', 'expires'].map((name) => [name, { type: 'string' }]),
 );
 
-const listOf = (text) => (text === '*' ? '*' : text.split(',').map((one) => one.trim()));
-
-/** The token and its entry; throws an Error with what is wrong with the arguments. */
-function make({ name, actions = 'read,write', tenants, streams, expires }) {
-  if (!name) throw new Error('--name is missing');
-  if (tenants === undefined && streams === undefined) throw new Error('--tenants or --streams must be given');
-  const asked = actions.split(',').map((one) => one.trim());
-  const unknown = asked.find((action) => !ACTIONS.includes(action));
-  if (unknown !== undefined) throw new Error(`--actions: ${unknown} is none of ${ACTIONS.join(', ')}`);
-  if (expires !== undefined && !/^\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)$/.test(expires))
-    throw new Error(`--expires: ${expires} is no time such as 2027-01-31T00:00:00Z`);
+/** The token and its entry; Problem with what is wrong with the arguments. */
+async function make({ name, actions = 'read,write', tenants, streams, expires }) {
+  if (name === undefined) throw new Problem('--name is missing');
+  if (tenants === undefined && streams === undefined) throw new Problem('--tenants or --streams must be given');
   const token = `tdm_${randomBytes(32).toString('base64url')}`;
   const grant = {
-    actions: asked,
-    ...(tenants !== undefined && { tenants: listOf(tenants) }),
-    ...(streams !== undefined && { streams: listOf(streams) }),
+    actions: listOf('actions', actions),
+    ...(tenants !== undefined && { tenants: everyOr('tenants', tenants) }),
+    ...(streams !== undefined && { streams: everyOr('streams', streams) }),
   };
   const hash = `sha256:${createHash('sha256').update(token).digest('hex')}`;
-  return { token, entry: { name, hash, ...(expires !== undefined && { expires }), grants: [grant] } };
+  const entry = { name, hash, ...(expires !== undefined && { expires }), grants: [grant] };
+  await judge(entry);
+  return { token, entry };
 }
 
-try {
-  const { values } = parseArgs({ options: { ...options, help: { type: 'boolean' } } });
-  if (values.help) {
-    say(USAGE);
-  } else {
-    const { token, entry } = make(values);
-    say(`token, shown this once: ${token}\n`);
-    say(`its entry, for the list "tokens" of the file:\n${JSON.stringify(entry, null, 2)}`);
-  }
-} catch (error) {
-  complain(`${error.message}\n\n${USAGE}`);
-  process.exit(1);
+function listOf(option, text) {
+  const names = text.split(',').map((one) => one.trim());
+  if (names.includes('')) throw new Problem(`--${option}: a name in the list is empty`);
+  return names;
 }
+
+const everyOr = (option, text) => (text === '*' ? '*' : listOf(option, text));
+
+/** By the rules of the services themselves, so that no entry comes out that keeps them from starting. */
+async function judge(entry) {
+  const { readTokens } = await import('../../libs/service-kit/src/auth/tokens-file.ts');
+  try {
+    readTokens(JSON.stringify({ tokens: [entry] }));
+  } catch (error) {
+    throw new Problem(error.message.replace(/tokens\[0\]\.(?:grants\[0\]\.)?(\w+)(?:\[\d+\])?/g, '--$1'));
+  }
+}
+
+/** What parseArgs makes of the arguments; its own refusals are Problems. */
+function parse(args) {
+  try {
+    return parseArgs({ args, options: { ...options, help: { type: 'boolean' } } }).values;
+  } catch (error) {
+    throw new Problem(error.message.replaceAll('\n', ' '));
+  }
+}
+
+await underNode24(fileURLToPath(import.meta.url), async (args) => {
+  const { help, ...values } = parse(args);
+  if (help) {
+    say(USAGE);
+    return 0;
+  }
+  const { token, entry } = await make(values);
+  say(`token, shown this once: ${token}\n`);
+  say(`its entry, for the list "tokens" of the file:\n${JSON.stringify(entry, null, 2)}`);
+  return 0;
+});

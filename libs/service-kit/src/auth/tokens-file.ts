@@ -47,7 +47,7 @@ export class TokensFile implements Authenticator {
   private constructor(options: TokensFileOptions, text: string) {
     this.#options = options;
     this.#text = text;
-    this.#entries = entriesOf(text);
+    this.#entries = readTokens(text);
   }
 
   /** Rejects with an Error that says what is wrong with the file. */
@@ -73,7 +73,7 @@ export class TokensFile implements Authenticator {
       if (text === this.#text) return;
       // Also when it is wrong: the complaint comes once for each change.
       this.#text = text;
-      this.#entries = entriesOf(text);
+      this.#entries = readTokens(text);
       log.info({ file, tokens: this.#entries.length }, 'tokens read again');
     } catch (error) {
       log.error(
@@ -92,7 +92,8 @@ export class TokensFile implements Authenticator {
   }
 }
 
-function entriesOf(text: string): Entry[] {
+/** What stands in a tokens file; an Error says what is wrong with it, each problem with its path. */
+export function readTokens(text: string): Entry[] {
   const parsed = document.safeParse(parseJson(text));
   if (!parsed.success) throw new Error(problemsOf(parsed.error).join('; '));
   const entries = parsed.data.tokens.map(({ name, hash, expires, grants }) => ({
