@@ -280,6 +280,37 @@ describe('the op store in Postgres', () => {
     await watch?.close();
   });
 
+  scratchTest('RLY-14: a watch that cannot listen leaves no connection, and one stays in the end', async (scratch) => {
+    const { opStore } = await scratch.open({ url: withOption(scratch.url, `search_path=${scratch.name},pg_catalog`) });
+    const { opStore: writer } = await scratch.open();
+    const admin = await scratch.client();
+    const heard = new Set<string>();
+    const listening = `FROM pg_stat_activity WHERE query LIKE 'LISTEN%'`;
+    const untilListening = async (many: number): Promise<void> => {
+      while ((await admin.query(`SELECT ${listening}`)).rowCount !== many);
+    };
+    const untilAsleep = async (): Promise<void> => {
+      while (scratch.time.sleepers === 0) await writer.ping();
+    };
+    const watch = await opStore.watch((stream) => heard.add(stream));
+    await admin.query(`CREATE FUNCTION pg_notify(text, text) RETURNS void LANGUAGE sql AS 'SELECT 1 / 0'`);
+    await expect(opStore.watch(() => {})).rejects.toBeInstanceOf(Fault);
+    await untilListening(1);
+    await admin.query(`SELECT pg_terminate_backend(pid) ${listening}`);
+    for (let attempt = 0; attempt < 3; attempt++) {
+      await untilAsleep();
+      scratch.time.advance(10_000);
+    }
+    await untilAsleep();
+    await untilListening(0);
+    await admin.query(`DROP FUNCTION ${scratch.name}.pg_notify`);
+    scratch.time.advance(10_000);
+    await writer.append('later', someOps(1));
+    while (!heard.has('later')) await writer.ping();
+    await untilListening(1);
+    await watch?.close();
+  });
+
   scratchTest('OPS-4: a call that waits too long for a connection is refused for certain', async (scratch) => {
     const { opStore } = await scratch.open({ poolMax: 1, acquireTimeoutMs: 1000 });
     const holder = await scratch.client();

@@ -45,8 +45,13 @@ export class ListeningWatch implements AppendWatch {
   static async open(options: WatchOptions, onAppend: (stream: string) => void): Promise<AppendWatch | null> {
     const watch = new ListeningWatch(options, onAppend);
     watch.#position = await position(options.connection);
-    if (await watch.#listen()) return watch;
-    await watch.close();
+    let isHeard = false;
+    try {
+      isHeard = await watch.#listen();
+    } finally {
+      if (!isHeard) await watch.close();
+    }
+    if (isHeard) return watch;
     options.warn(
       `${options.connection.where} does not pass on LISTEN, as poolers in transaction mode do not: appends of other processes are found by polling`,
     );
@@ -60,7 +65,7 @@ export class ListeningWatch implements AppendWatch {
     await client?.end().catch(() => {});
   }
 
-  /** Connects, listens, and proves that a message sent through the pool comes back. */
+  /** Connects, listens, and proves that a message sent through the pool comes back. Leaves no connection when it throws. */
   async #listen(): Promise<boolean> {
     const client = new pg.Client(this.#options.client);
     this.#client = client;
@@ -69,18 +74,22 @@ export class ListeningWatch implements AppendWatch {
       client.on('notification', ({ payload = '' }) => (payload === proof ? resolve() : this.#hear(payload)));
     });
     client.on('error', () => {});
-    client.once('end', () => void (this.#client === client && this.#reconnect()));
+    const ended = new Promise<void>((resolve) => client.once('end', resolve));
     try {
       await client.connect();
       await client.query(`LISTEN ${this.#options.channel}`);
+      const told = { text: 'SELECT pg_notify($1, $2)', values: [this.#options.channel, proof] };
+      await this.#options.connection.read(told);
     } catch (thrown) {
       this.#client = undefined;
-      await client.end().catch(() => {});
+      // Not waited for: perhaps nobody is there to answer.
+      void client.end().catch(() => {});
       throw thrown;
     }
-    const told = { text: 'SELECT pg_notify($1, $2)', values: [this.#options.channel, proof] };
-    await this.#options.connection.read(told);
-    return this.#inTime(proved);
+    const isHeard = await this.#inTime(proved);
+    // Not before: whoever called this tries again when it throws.
+    void ended.then(() => this.#client === client && this.#reconnect());
+    return isHeard;
   }
 
   async #inTime(proved: Promise<void>): Promise<boolean> {
