@@ -1,4 +1,5 @@
 import type { Sleeper } from '@tidemark/libs-kernel';
+import type { Answer } from './answer.ts';
 
 /** Resolves when the backend answers; rejects with the reason when it does not. */
 export type HealthCheck = () => Promise<void>;
@@ -10,6 +11,21 @@ export interface Readiness {
 }
 
 const CHECK_MS_MAX = 2000;
+
+/** What `/readyz` answers; while the service drains no backend is asked. */
+export async function readyAnswer(
+  checks: Readonly<Record<string, HealthCheck>>,
+  sleeper: Sleeper,
+  draining: boolean,
+): Promise<Answer> {
+  if (draining) return { ...NOT_READY, body: '{"status":"draining"}' };
+  const { ready, checks: results } = await readiness(checks, sleeper);
+  const body = JSON.stringify({ status: ready ? 'ok' : 'not ready', checks: results });
+  return ready ? { status: 200, body } : { ...NOT_READY, body };
+}
+
+/** Whatever it is, a probe has done nothing. */
+const NOT_READY = { status: 503, headers: { 'tidemark-outcome': 'not-done' } };
 
 /** Runs every check beside the others, each with a bound, so that a hanging backend cannot hang the probe (OPS-1). */
 export async function readiness(

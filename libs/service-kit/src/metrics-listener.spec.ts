@@ -14,10 +14,20 @@ test('SEC-1: the metrics have an address of their own, which serves nothing else
   const answer = await fetch(`${listener.url}/metrics`);
   expect([answer.status, await answer.text()]).toEqual([200, 'up 1\n']);
   expect(answer.headers.get('content-type')).toBe('text/plain; version=0.0.4');
-  expect((await fetch(`${listener.url}/livez`)).status).toBe(404);
+  const elsewhere = await fetch(`${listener.url}/livez`);
+  expect([elsewhere.status, elsewhere.headers.get('tidemark-outcome')]).toEqual([404, 'not-done']);
   expect((await fetch(`${listener.url}/metrics`, { method: 'POST' })).status).toBe(404);
   await listener.close();
   await expect(fetch(`${listener.url}/metrics`)).rejects.toThrow();
+});
+
+test('OPS-6: metrics that cannot be told are a 500, after which the next are told', async () => {
+  const failing = jest.fn(exposition).mockRejectedValueOnce(new Error('no figures'));
+  const other = await listenForMetrics({ host: '127.0.0.1', port: 0 }, failing);
+  const failed = await fetch(`${other.url}/metrics`);
+  expect([failed.status, failed.headers.get('tidemark-outcome'), await failed.text()]).toEqual([500, 'not-done', '']);
+  expect((await fetch(`${other.url}/metrics`)).status).toBe(200);
+  await other.close();
 });
 
 test('an address that is taken is an error that names it', async () => {

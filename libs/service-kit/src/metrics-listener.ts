@@ -8,14 +8,16 @@ export interface MetricsListener {
   close(): Promise<void>;
 }
 
+const NOT_DONE = { 'tidemark-outcome': 'not-done' };
+
 /** `/metrics` on an address of its own, for a network that only the collector reaches: nobody is asked who they are. */
 export async function listenForMetrics(address: Address, exposition: () => Promise<Answer>): Promise<MetricsListener> {
   const server = createServer((request, response) => {
     const known = request.url?.split('?', 1)[0] === '/metrics' && ['GET', 'HEAD'].includes(request.method ?? '');
-    if (!known) return void response.writeHead(404).end();
+    if (!known) return void response.writeHead(404, NOT_DONE).end();
     exposition().then(
       ({ body, contentType }) => response.writeHead(200, { 'content-type': contentType ?? '' }).end(body),
-      () => response.writeHead(500).end(),
+      () => response.writeHead(500, NOT_DONE).end(),
     );
   });
   await new Promise<void>((resolve, reject) => {

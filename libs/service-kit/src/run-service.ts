@@ -6,7 +6,7 @@ import { guardOf } from './auth/guard.ts';
 import { authRule, openAuthenticator, openDoorRule } from './auth/settings.ts';
 import { closeHttp } from './close-http.ts';
 import type { CorsOrigins } from './cors.ts';
-import { type HealthCheck, readiness } from './health.ts';
+import { type HealthCheck, readyAnswer } from './health.ts';
 import { type HttpOptions, createHttp } from './http.ts';
 import { Lifecycle } from './lifecycle.ts';
 import { type Logger, createLog } from './log.ts';
@@ -96,7 +96,7 @@ async function start<S extends SettingsShape & typeof sharedSettings>(service: S
   const metricsListener =
     apart && (await listening(METRICS_ADDRESS, () => listenForMetrics(apart, () => exposition(metrics))));
   const open = await service.open(settings, parts);
-  const probes = { live, ready: () => ready(open, lifecycle) };
+  const probes = { live, ready: () => readyAnswer(open.checks, systemSleeper, lifecycle.draining) };
   const module = ProbesModule.around(open.module, probes, apart === undefined ? () => exposition(metrics) : null);
   const http = await createHttp(
     module,
@@ -155,13 +155,6 @@ function runLoops(open: OpenService, name: string, lifecycle: Lifecycle, log: Lo
 }
 
 const live = (): Answer => json('{"status":"ok"}');
-
-async function ready(open: OpenService, lifecycle: Lifecycle): Promise<Answer> {
-  if (lifecycle.draining) return { status: 503, body: '{"status":"draining"}' };
-  const result = await readiness(open.checks, systemSleeper);
-  const body = JSON.stringify({ status: result.ready ? 'ok' : 'not ready', checks: result.checks });
-  return { status: result.ready ? 200 : 503, body };
-}
 
 async function exposition(metrics: Metrics): Promise<Answer> {
   return { status: 200, body: await metrics.registry.metrics(), contentType: metrics.registry.contentType };

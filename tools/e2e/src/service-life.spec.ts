@@ -1,4 +1,5 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
@@ -48,6 +49,7 @@ async function slowPush(url: string): Promise<{ client: RawClient; finish: () =>
 
 const draining = async (url: string) => {
   const answer = await fetch(`${url}/readyz`, { headers: { connection: 'close' } });
+  if (answer.status === 503) expect(answer.headers.get('tidemark-outcome')).toBe('not-done');
   return answer.status === 503 && (await answer.text()) === '{"status":"draining"}';
 };
 
@@ -91,6 +93,27 @@ test('OPS-3: a second signal ends a service at once, also while it serves on', a
   signal();
   expect((await service.exited).code).toBe(1);
   await client.all();
+}, 60_000);
+
+test('SEC-1: a stream of events ends when its token is taken out of the file, and one whose token is left goes on', async () => {
+  const file = path.join(folder, 'tokens.json');
+  const write = (...names: string[]) => {
+    const grants = [{ actions: ['read'], streams: '*' }];
+    const hashOf = (token: string) => `sha256:${createHash('sha256').update(token).digest('hex')}`;
+    writeFileSync(file, JSON.stringify({ tokens: names.map((name) => ({ name, hash: hashOf(name), grants })) }));
+  };
+  write('revoked', 'kept');
+  const auth = { TIDEMARK_AUTH: 'tokens', TIDEMARK_TOKENS_FILE: file, RELAY_TAIL_HEARTBEAT_MS: '100' };
+  const { url } = await start({ ...auth, RELAY_INTAKE: 'off' });
+  const ask = (token: string) =>
+    fetch(url + PUSH, { headers: { accept: 'text/event-stream', authorization: `Bearer ${token}` } });
+  const [revoked, kept] = await Promise.all(['revoked', 'kept'].map(ask));
+  write('kept');
+  expect(await revoked?.text()).toMatch(/^retry: \d+\n\n/);
+  expect((await ask('revoked')).status).toBe(401);
+  const reader = kept!.body!.getReader();
+  for (let beats = 0; beats < 20; beats++) expect((await reader.read()).done).toBe(false);
+  await reader.cancel();
 }, 60_000);
 
 test('OPS-4: bodies of 240 MB that come together are read one by one or refused, in flat memory', async () => {
