@@ -22,7 +22,7 @@ export const relay: ServiceDefinition<typeof relaySettings> = {
   open: openRelay,
 };
 
-const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json[ \t]*(?:;.*)?$/i;
+const JSON_TYPE = /^application\/(?:[\w!#$%&'*+.^`|~-]+\+)?json[ \t]*(?:;.*)?$/i;
 
 /** A POST must say that it sends JSON; judged before its body is read. */
 function admitJson(request: FastifyRequest): Answer | undefined {

@@ -17,7 +17,8 @@ export function answerUnknownRoutes(
   fastify.addHook('onRequest', async (request, reply) => {
     if (hasEmptySegment(request)) return send(reply, wordFault(new Fault('not_found', 'not found'), request));
     if (!request.is404) return;
-    const path = request.url.split('?', 1)[0] ?? '';
+    // The router too lets the path end there.
+    const path = request.url.split(/[?#]/, 1)[0] ?? '';
     const methods = new Set(known.filter((entry) => entry.path.test(path)).flatMap((entry) => [...entry.methods]));
     if (methods.size === 0) return send(reply, wordFault(new Fault('not_found', 'not found'), request));
     const allow = [...methods].sort().join(', ');

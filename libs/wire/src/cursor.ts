@@ -1,5 +1,5 @@
 import { Fault, PULL_OPS_DEFAULT, PULL_OPS_MAX } from '@tidemark/libs-kernel';
-import { I64_MAX, I64_MIN } from './int64.ts';
+import { I64_MAX, I64_MIN, U64_MAX } from './int64.ts';
 
 /** The query parameter `since`: a signed 64-bit integer, 0 when it is not given. Negative is allowed and comes back as it was sent. */
 export function parseCursor(text: string | undefined): bigint {
@@ -14,11 +14,14 @@ export function parseCursor(text: string | undefined): bigint {
   return cursor;
 }
 
-/** The query parameter `limit`: unsigned, PULL_OPS_DEFAULT when it is not given, never above PULL_OPS_MAX. 0 asks for nothing. */
+/** The query parameter `limit`: unsigned 64-bit, PULL_OPS_DEFAULT when it is not given, never above PULL_OPS_MAX. 0 asks for nothing. */
 export function parseLimit(text: string | undefined): number {
   if (text === undefined) return PULL_OPS_DEFAULT;
-  if (!/^\+?[0-9]+$/.test(text)) throw new Fault('malformed', 'limit: expected an unsigned integer');
-  return Math.min(Number(text), PULL_OPS_MAX);
+  const [, digits] = /^\+?0*([0-9]{1,20})$/.exec(text) ?? [];
+  if (digits === undefined || BigInt(digits) > U64_MAX) {
+    throw new Fault('malformed', 'limit: expected an unsigned 64-bit integer');
+  }
+  return Math.min(Number(digits), PULL_OPS_MAX);
 }
 
 /** The `limit` of a list, whose end is said beside its entries: an empty page would look like the last one, so 0 is refused. */

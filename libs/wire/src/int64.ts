@@ -1,5 +1,6 @@
 export const I64_MIN = -(2n ** 63n);
 export const I64_MAX = 2n ** 63n - 1n;
+export const U64_MAX = 2n ** 64n - 1n;
 
 /**
  * The value of a JSON integer token in the signed 64-bit range, else null. A fraction or an exponent is no integer, whatever its

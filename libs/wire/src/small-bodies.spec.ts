@@ -152,12 +152,15 @@ describe('parseCursor and parseLimit', () => {
   });
 
   test('RLY-1: a limit defaults to 500 and is clamped to 10000', () => {
-    expect([undefined, '0', '500', '10000', '10001', '9'.repeat(999)].map(parseLimit)).toEqual([
-      500, 0, 500, 10_000, 10_000, 10_000,
-    ]);
+    expect(
+      [undefined, '0', '+00', '500', '0'.repeat(999) + '7', '10001', '18446744073709551615'].map(parseLimit),
+    ).toEqual([500, 0, 0, 500, 7, 10_000, 10_000]);
   });
 
-  test.each(['', '-1', '-0', 'x', '1.5', '1e3', ' 1', 'Infinity'])('RLY-1: %j is no limit', (text) => {
-    expect(refusal(() => parseLimit(text))).toBe('malformed: limit: expected an unsigned integer');
-  });
+  test.each(['', '-1', '-0', 'x', '1.5', '1e3', ' 1', 'Infinity', '18446744073709551616', '100000000000000000000'])(
+    'RLY-1: %j is no limit',
+    (text) => {
+      expect(refusal(() => parseLimit(text))).toBe('malformed: limit: expected an unsigned 64-bit integer');
+    },
+  );
 });
