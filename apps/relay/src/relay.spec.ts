@@ -237,11 +237,28 @@ test('RLY-19, RLY-3: an operator erases a stream, on record; its cursors stay ri
   await push('a%2Fb', { opId: '1' }, { opId: '2' });
   const erased = await request('/v1/streams/a%2Fb', { method: 'DELETE' });
   expect([erased.status, await erased.text()]).toEqual([200, '{"stream":"a/b","erased":2,"head":2}']);
-  expect(warnings).toMatchObject([{ stream: 'a/b', erased: '2', head: '2' }]);
+  expect(warnings).toMatchObject([{ stream: 'a/b' }, { stream: 'a/b', erased: '2' }]);
   expect(await pull('a%2Fb')).toBe('{"ops":[],"next":0}');
   expect(await (await request('/v1/streams/a%2Fb')).text()).toBe('{"stream":"a/b","head":2,"burned":2}');
   expect((await push('a%2Fb', { opId: '3' })).headers.get('tidemark-seq')).toBe('3');
   expect(idsIn(await pull('a%2Fb', '?since=2'))).toEqual(['3']);
+});
+
+test('OPS-6, RLY-19: an erasure of which the end is not known is on record, and one that was done is not told as not done', async () => {
+  await app.close();
+  const failing = new MemoryOpStore();
+  await start(failing);
+  await push('s', { opId: 'a' });
+  const erase = failing.erase.bind(failing);
+  failing.erase = () => Promise.reject(new Fault('unavailable', 'gone', { outcome: 'partly' }));
+  const partly = await request('/v1/streams/s', { method: 'DELETE' });
+  expect([partly.status, partly.headers.get('tidemark-outcome')]).toEqual([503, 'partly']);
+  expect(warnings).toMatchObject([{ stream: 's' }]);
+  failing.erase = erase;
+  failing.head = () => Promise.reject(new Fault('unavailable', 'gone'));
+  const done = await request('/v1/streams/s', { method: 'DELETE' });
+  expect([done.status, done.headers.get('tidemark-outcome')]).toEqual([503, 'done']);
+  expect(warnings.at(-1)).toMatchObject({ stream: 's', erased: '1' });
 });
 
 test('RLY-12: an op that the store can never take is refused by name; what came before it in the push stays', async () => {

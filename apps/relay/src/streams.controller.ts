@@ -1,5 +1,6 @@
 import { Controller, Delete, Get, Inject, Param, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Fault, asFault } from '@tidemark/libs-kernel';
 import type { OpStore } from '@tidemark/libs-op-store-contract';
 import { type Logger, callerOf, json, once, send } from '@tidemark/libs-service-kit';
 import { parseListLimit } from '@tidemark/libs-wire';
@@ -39,10 +40,14 @@ export class StreamsController {
   /** `{"stream","erased":<ops removed>,"head"}`. The head stays, and later ops go after it. */
   @Delete(':stream')
   async erase(@Param('stream') stream: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply) {
+    const record = { request_id: request.id, caller: callerOf(request), stream };
+    this.#log.warn(record, 'a stream is being erased');
     const erased = await this.#opStore.erase(stream);
-    const head = await this.#opStore.head(stream);
-    const who = { request_id: request.id, caller: callerOf(request) };
-    this.#log.warn({ ...who, stream, erased: String(erased), head: String(head) }, 'stream erased');
+    this.#log.warn({ ...record, erased: String(erased) }, 'stream erased');
+    const head = await this.#opStore.head(stream).catch((thrown: unknown) => {
+      const { code, message } = asFault(thrown);
+      throw new Fault(code, `erased; ${message}`, { outcome: 'done', cause: thrown });
+    });
     return send(reply, json(`{"stream":${JSON.stringify(stream)},"erased":${erased},"head":${head}}`));
   }
 }

@@ -10,15 +10,7 @@ import {
   anOp,
 } from '@tidemark/libs-op-store-contract/testing';
 import { MachinesService, PushService, toldAppends } from '@tidemark/libs-relay';
-import {
-  type HttpParts,
-  Metrics,
-  closeHttp,
-  createHttp,
-  createLog,
-  systemClock,
-  systemSleeper,
-} from '@tidemark/libs-service-kit';
+import { Metrics, closeHttp, createHttp, createLog, systemClock, systemSleeper } from '@tidemark/libs-service-kit';
 import { AppModule } from './app.module.ts';
 import { relay } from './relay.ts';
 import { specTail } from './spec-tail.ts';
@@ -280,7 +272,7 @@ describe('stream of events', () => {
     expect(tail.counts.waiting).toBe(0);
   });
 
-  // kills: pull.controller.ts: response.end(); =>
+  // kills: pull.controller.ts: response.end(); => response.writableEnded;
   test('RLY-14: after the answer to HEAD its connection serves on', async () => {
     const socket = connect(Number(new URL(url).port), '127.0.0.1').setEncoding('utf8');
     let text = '';

@@ -1,8 +1,12 @@
 import { Fault } from '@tidemark/libs-kernel';
 import { anOp, someOps } from '@tidemark/libs-op-store-contract/testing';
 import Database from 'better-sqlite3';
+import type { Writer } from './command.ts';
+import { storesOn } from './connect.ts';
+import { SqliteConnection } from './connection.ts';
 import { openFile } from './open-file.ts';
 import { Scratch } from './scratch.ts';
+import { ThreadWriter } from './thread-writer.ts';
 
 // Every commit is synced; a busy disk takes its time.
 jest.setTimeout(60_000);
@@ -77,6 +81,24 @@ describe('the op store in SQLite', () => {
     expect(outcomes.flat().map(({ seq }) => seq)).toEqual([5001n, 5002n]);
     expect(left).toEqual({ head: 5002n, burned: 4000n });
     expect((await opStore.read('s', 0n, 10)).ops.map(({ seq }) => seq)).toEqual([5001n, 5002n]);
+  });
+
+  it('OPS-6, RLY-19: an erasure that breaks off after its first part says that some ops are gone', async () => {
+    const { file, time } = scratch;
+    const options = { file, clock: time, sleeper: time, busyTimeoutMs: 0 };
+    const thread = new ThreadWriter(options);
+    let erasures = 0;
+    const write: Writer['write'] = (batch) => {
+      const fails = batch.some(({ kind }) => kind === 'erase') && ++erasures === 2;
+      return fails ? Promise.reject(new Fault('unavailable', 'held by another')) : thread.write(batch);
+    };
+    const writer = { failed: thread.failed, write, close: () => thread.close() };
+    const { opStore } = storesOn(await SqliteConnection.open(options, writer), time);
+    for (let call = 0; call < 3; call++) await opStore.append('s', someOps(1000, `call-${call}`));
+    await expect(opStore.erase('s')).rejects.toMatchObject({ code: 'unavailable', outcome: 'partly' });
+    expect(await opStore.describe('s')).toEqual({ head: 3000n, burned: 2000n });
+    expect(await opStore.erase('s')).toBe(1000n);
+    await opStore.close();
   });
 
   it('FLD-1: VACUUM and deleted rows cost a follower at most what a full pass over the streams finds', async () => {

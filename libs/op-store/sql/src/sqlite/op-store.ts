@@ -1,4 +1,4 @@
-import { type Clock, PULL_PAGE_BYTES_MAX } from '@tidemark/libs-kernel';
+import { type Clock, Fault, PULL_PAGE_BYTES_MAX, asFault } from '@tidemark/libs-kernel';
 import type { AppendOutcome, OpStore } from '@tidemark/libs-op-store-contract';
 import type { Op } from '@tidemark/libs-wire';
 import { prepareChanges } from './changes.ts';
@@ -49,12 +49,21 @@ function toOutcomes({ seqs, existing }: Appended): AppendOutcome[] {
   return outcomes;
 }
 
-/** Part by part, so that other writes come between. */
+/** Part by part, so that other writes come between; one that fails after the first says that some ops are gone. */
 async function erase(connection: SqliteConnection, stream: string, nowSecs: bigint): Promise<bigint> {
   let ops = 0;
   let part: Erased | undefined;
   do {
-    part = await connection.write({ kind: 'erase', stream, upTo: part?.upTo ?? null, nowSecs });
+    try {
+      part = await connection.write({ kind: 'erase', stream, upTo: part?.upTo ?? null, nowSecs });
+    } catch (thrown) {
+      const { code, message, outcome } = asFault(thrown);
+      if (ops === 0 || outcome !== 'not-done') throw thrown;
+      throw new Fault(code, `${message}; ${ops} ops of the stream are erased, the others are not`, {
+        outcome: 'partly',
+        cause: thrown,
+      });
+    }
     ops += part.ops;
   } while (part.more);
   return BigInt(ops);

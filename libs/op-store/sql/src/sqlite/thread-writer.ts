@@ -37,7 +37,7 @@ export class ThreadWriter implements Writer {
   async close(): Promise<void> {
     const thread = this.#thread;
     this.#thread = undefined;
-    if (thread === undefined) return;
+    if (thread === undefined || this.#ended !== undefined) return;
     const gone = new Promise((resolve) => thread.once('exit', resolve));
     thread.ref();
     thread.postMessage(null);
