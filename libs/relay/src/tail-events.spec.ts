@@ -172,7 +172,7 @@ test('a store that fails ends the stream of events; its client comes again and g
   expect([...idsOfAll(sink), ...idsOfAll(resumed)]).toEqual(['op-1', 'op-2']);
 });
 
-// kills: tail-events.ts: && (await mayGoOn()) =>
+// kills: tail-events.ts: !seat.over && (await mayGoOn()) => !seat.over
 test('SEC-1: a reader that may read no more is given no further op, and its silent stream ends at the heartbeat', async () => {
   let allowed = true;
   const readers = ['s', 'silent'].map((stream) => follow(relay, 0n, 500, stream, new SpecSink(), async () => allowed));
