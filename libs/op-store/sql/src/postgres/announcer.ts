@@ -1,13 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { PostgresConnection } from './connection.ts';
 
-/** Postgres takes payloads of less than 8000 bytes. */
-const PAYLOAD_BYTES_MAX = 7999;
-
-/** What stands for a stream whose id is longer than a payload: look for yourself. */
-export const ANY = '*';
-
-/** Before a stream's id, which may be anything. */
+/** Before a stream's id, which may be anything. Postgres takes payloads of less than 8000 bytes, and no stream's id is as long. */
 export const NAMED = '=';
 
 const NOTIFY = `SELECT pg_notify($1, stream) FROM unnest($2::text[]) AS told (stream)`;
@@ -40,7 +34,7 @@ export class Announcer {
   }
 
   announce(stream: string): void {
-    this.#waiting.add(payloadOf(stream));
+    this.#waiting.add(NAMED + stream);
     if (!this.#telling) void this.#tell();
   }
 
@@ -54,9 +48,4 @@ export class Announcer {
     }
     this.#telling = false;
   }
-}
-
-function payloadOf(stream: string): string {
-  const payload = NAMED + stream;
-  return Buffer.byteLength(payload) > PAYLOAD_BYTES_MAX ? ANY : payload;
 }

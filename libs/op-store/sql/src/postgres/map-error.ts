@@ -28,6 +28,7 @@ const STATES: Readonly<Record<string, Meaning>> = {
   '08': ['unavailable', 'lost the connection'],
   '08P01': ['internal', 'does not understand what was sent'],
   '0A': ['misconfigured', 'lacks a feature'],
+  '22003': ['unavailable', 'has no higher number'],
   '22021': ['invalid', 'cannot store a character'],
   '22P05': ['invalid', 'cannot store a character'],
   // Whoever writes these tables takes the stream's lock first; one that does not can still be met, and then a repeat finds its ops.

@@ -1,7 +1,9 @@
 import { Fault } from '@tidemark/libs-kernel';
+import { SeededRandom } from '@tidemark/libs-kernel/testing';
 import { anOp, MemoryOpStore, readAll, someOps } from '@tidemark/libs-op-store-contract/testing';
 import { type PresentService, serverTests } from '@tidemark/tools-services/testing';
 import type pg from 'pg';
+import { plant } from './plant.ts';
 import { ABOVE } from './read.ts';
 import { plans, Scratch } from './scratch.ts';
 
@@ -216,13 +218,42 @@ describe('the op store in Postgres', () => {
     expect((await opStore.streams('a\0b', 10)).map(({ stream }) => stream)).toEqual(['b']);
   });
 
-  scratchTest('RLY-12: ids too long for an index are refused for certain, and nothing is stored', async (scratch) => {
+  scratchTest(
+    'RLY-12: a stream id over its bound is refused by name before anything is sent, and is empty',
+    async (scratch) => {
+      const { opStore, prefixRegistry, presenceBoard } = await scratch.open();
+      const long = 'é'.repeat(326);
+      const machine = { machineId: 'm', name: 'n', intervalSecs: 1n };
+      const invalid = {
+        code: 'invalid',
+        outcome: 'not-done',
+        message: expect.stringContaining('longer than 650 bytes'),
+      };
+      await expect(opStore.append(long, someOps(1))).rejects.toMatchObject(invalid);
+      await expect(prefixRegistry.register(long, 'p', 'u')).rejects.toMatchObject(invalid);
+      await expect(presenceBoard.announce(long, machine, 1n, 0n)).rejects.toMatchObject(invalid);
+      expect(await opStore.read(long, 0n, 10)).toEqual({ ops: [], next: 0n });
+      expect(await opStore.head(long)).toBe(0n);
+      expect(await opStore.streams(null, 10)).toEqual([]);
+    },
+  );
+
+  scratchTest('RLY-12: the longest stream id and the longest op id fit an index together', async (scratch) => {
+    const { opStore, prefixRegistry } = await scratch.open();
+    // Nothing that could be compressed.
+    const text = Buffer.from(new SeededRandom(1).bytes(2000)).toString('base64');
+    const [stream, op] = [text.slice(0, 650), anOp({ opId: text.slice(0, 2000) })];
+    expect(opStore.refusal(op)).toBeNull();
+    expect(await opStore.append(stream, [op])).toEqual([{ kind: 'stored', seq: 1n }]);
+    expect(await opStore.append(stream, [op])).toEqual([{ kind: 'existing', seq: 1n }]);
+    expect(await prefixRegistry.register(stream, 'aaaa', 'uuid-A')).toEqual({ outcome: 'registered' });
+  });
+
+  scratchTest('OPS-6: a stream whose last seq is taken takes no op for certain', async (scratch) => {
     const { opStore } = await scratch.open();
-    const random = Array.from({ length: 4000 }, (_, i) => String.fromCodePoint(0x4e00 + ((i * 7919) % 20_000))).join(
-      '',
-    );
-    await expect(opStore.append(random, someOps(1))).rejects.toMatchObject({ code: 'too_large', outcome: 'not-done' });
-    expect(await opStore.streams(null, 10)).toEqual([]);
+    await plant(scratch, 's', 2n ** 63n - 1n, anOp({ opId: 'last' }));
+    await expect(opStore.append('s', someOps(1))).rejects.toMatchObject({ code: 'unavailable', outcome: 'not-done' });
+    expect(await opStore.append('s', [anOp({ opId: 'last' })])).toEqual([{ kind: 'existing', seq: 2n ** 63n - 1n }]);
   });
 
   scratchTest('RLY-1: a page of large ops leaves what lies behind its end in the server', async (scratch) => {

@@ -21,7 +21,7 @@ export function postgresOpStore(
   return {
     refusal: refusalOf,
     async append(stream, ops) {
-      assertStorable({ 'the stream id': stream });
+      assertStorable(stream);
       connection.assertOpen();
       if (ops.length === 0) return [];
       const outcomes = await append(connection, stream, ops);

@@ -25,7 +25,7 @@ export function postgresPrefixRegistry(
 ): PrefixRegistry {
   return {
     async register(stream, prefix, replicaUuid) {
-      assertStorable({ 'the stream id': stream, prefix, replica_uuid: replicaUuid });
+      assertStorable(stream, { prefix, replica_uuid: replicaUuid });
       const owned = { text: OWNED, values: [stream, replicaUuid] };
       const [known] = await connection.read<[string]>(owned);
       if (known !== undefined) return answer(prefix, known[0]);

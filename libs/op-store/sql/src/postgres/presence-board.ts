@@ -19,7 +19,7 @@ const SEEN = `
 export function postgresPresenceBoard(connection: PostgresConnection): PresenceBoard {
   return {
     async announce(stream, { machineId, name, intervalSecs }, nowSecs, forgetBeforeSecs) {
-      assertStorable({ 'the stream id': stream, machine_id: machineId, name });
+      assertStorable(stream, { machine_id: machineId, name });
       await connection.write([
         { text: ANNOUNCE, values: [stream, machineId, name, nowSecs, intervalSecs] },
         { text: FORGET, values: [stream, forgetBeforeSecs] },

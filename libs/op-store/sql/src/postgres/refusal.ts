@@ -2,8 +2,9 @@ import { Fault } from '@tidemark/libs-kernel';
 import type { Op } from '@tidemark/libs-wire';
 import { OP_COLUMNS } from './op-row.ts';
 
-/** An index entry holds at most 2704 bytes, and that of an op holds its stream's id too. */
+/** An index entry holds at most 2704 bytes, and that of an op holds its stream's id too: together the longest of both fit. */
 export const OP_ID_BYTES_MAX = 2000;
+export const STREAM_ID_BYTES_MAX = 650;
 
 /** Postgres text holds any character but U+0000. An escaped one inside `extra` is no character but an escape, and stays. */
 export function refusalOf(op: Op): Fault | null {
@@ -12,19 +13,21 @@ export function refusalOf(op: Op): Fault | null {
     if (typeof cell === 'string' && cell.includes('\0'))
       return refused('invalid', op, `its ${name} holds U+0000, which Postgres cannot store`);
   }
-  // No text has more bytes than three for each UTF-16 unit, so the bytes of few are counted.
-  if (op.opId.length * 3 > OP_ID_BYTES_MAX && Buffer.byteLength(op.opId) > OP_ID_BYTES_MAX) {
+  if (isLonger(op.opId, OP_ID_BYTES_MAX)) {
     return refused('too_large', op, `its op_id is longer than ${OP_ID_BYTES_MAX} bytes`);
   }
   return null;
 }
 
-/** Fault `invalid` when an id given for a write cannot be stored as it is. */
-export function assertStorable(ids: Readonly<Record<string, string>>): void {
-  for (const [name, id] of Object.entries(ids)) {
-    if (!isStorable(id))
-      throw new Fault('invalid', `${name} ${JSON.stringify(id)} holds U+0000, which Postgres cannot store`);
+/** Fault `invalid` when the stream's id, or another text of a write, cannot be stored as it is. */
+export function assertStorable(stream: string, others: Readonly<Record<string, string>> = {}): void {
+  for (const [name, text] of Object.entries({ 'the stream id': stream, ...others })) {
+    if (!isStorable(text))
+      throw new Fault('invalid', `${name} ${shown(text)} holds U+0000, which Postgres cannot store`);
   }
+  // Not `too_large`: no smaller push would do.
+  if (isLonger(stream, STREAM_ID_BYTES_MAX))
+    throw new Fault('invalid', `the stream id ${shown(stream)} is longer than ${STREAM_ID_BYTES_MAX} bytes`);
 }
 
 export function isStorable(id: string): boolean {
@@ -34,6 +37,14 @@ export function isStorable(id: string): boolean {
 const SHOWN_UNITS_MAX = 100;
 
 function refused(code: 'invalid' | 'too_large', { opId }: Op, why: string): Fault {
-  const shown = opId.length > SHOWN_UNITS_MAX ? `${opId.slice(0, SHOWN_UNITS_MAX)}…` : opId;
-  return new Fault(code, `op ${JSON.stringify(shown)}: ${why}`);
+  return new Fault(code, `op ${shown(opId)}: ${why}`);
+}
+
+function shown(id: string): string {
+  return JSON.stringify(id.length > SHOWN_UNITS_MAX ? `${id.slice(0, SHOWN_UNITS_MAX)}…` : id);
+}
+
+/** No text has more bytes than three for each UTF-16 unit, so the bytes of few are counted. */
+function isLonger(id: string, bytesMax: number): boolean {
+  return id.length * 3 > bytesMax && Buffer.byteLength(id) > bytesMax;
 }

@@ -1,7 +1,7 @@
 import { backoffMs, type Random, type Sleeper } from '@tidemark/libs-kernel';
 import type { AppendWatch } from '@tidemark/libs-op-store-contract';
 import pg, { type Client, type ClientConfig } from 'pg';
-import { ANY, NAMED } from './announcer.ts';
+import { NAMED } from './announcer.ts';
 import { changes, position } from './changes.ts';
 import type { PostgresConnection } from './connection.ts';
 
@@ -23,8 +23,8 @@ const RECONNECT = { baseMs: 100, ceilingMs: 10_000 };
 const PAGE_STREAMS = 1000;
 
 /**
- * Listens on a connection of its own, which is made anew when it breaks. What was missed meanwhile, and streams whose ids no message
- * holds, are found by looking for changes.
+ * Listens on a connection of its own, which is made anew when it breaks. What was missed meanwhile is found by looking
+ * for changes.
  */
 export class ListeningWatch implements AppendWatch {
   readonly #options: WatchOptions;
@@ -88,7 +88,7 @@ export class ListeningWatch implements AppendWatch {
     }
     const isHeard = await this.#inTime(proved);
     // Not before: whoever called this tries again when it throws.
-    void ended.then(() => this.#client === client && this.#reconnect());
+    void ended.then(() => void (this.#client === client && this.#reconnect()));
     return isHeard;
   }
 
@@ -117,7 +117,6 @@ export class ListeningWatch implements AppendWatch {
 
   #hear(payload: string): void {
     if (payload.startsWith(NAMED)) this.#onAppend(payload.slice(NAMED.length));
-    else if (payload === ANY) this.#look();
   }
 
   #look(): void {
