@@ -28,7 +28,7 @@ module.exports = {
       },
     ],
   },
-  setupFiles: ['<rootDir>/tools/launcher/seed-properties.cjs'],
+  moduleNameMapper: { '^fast-check$': '<rootDir>/tools/launcher/seeded-fast-check.cjs' },
   testSequencer: '<rootDir>/tools/launcher/longest-first.cjs',
   coverageProvider: 'v8',
   coverageDirectory: '<rootDir>/coverage',
