@@ -19,6 +19,7 @@ export class Connection {
     this.#host = host;
     socket.setNoDelay(true);
     socket.on('data', (chunk: Buffer) => this.#receive(chunk));
+    socket.on('error', (error) => this.#waiting?.reject(error));
     socket.on('close', () => this.#waiting?.reject(new Error('the connection was closed')));
   }
 
@@ -46,6 +47,8 @@ export class Connection {
 
   #ask(text: string): Promise<Answer> {
     return new Promise((resolve, reject) => {
+      // A server closes a connection on which nothing was asked for a while; then nothing would ever come.
+      if (this.#socket.destroyed || this.#socket.readableEnded) return reject(new Error('the connection was closed'));
       this.#waiting = { resolve, reject };
       this.#socket.write(text);
     });

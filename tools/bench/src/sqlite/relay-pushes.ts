@@ -52,11 +52,12 @@ export class RelayPushes {
   }
 
   async *#read(stream: string): AsyncIterable<readonly [bigint, string]> {
+    // A new one: those that pushed may have been idle for longer than the relay keeps them.
+    const connection = await Connection.open(this.#relay.url);
     for (let cursor = 0n; ;) {
-      const [connection] = this.#connections as [Connection];
       const { body } = await connection.get(`/streams/${stream}/ops?since=${cursor}&limit=${PAGE}`);
       const { ops } = JSON.parse(body.toString()) as { ops: { op_id: string }[] };
-      if (ops.length === 0) return;
+      if (ops.length === 0) return connection.close();
       for (const { op_id } of ops) yield [++cursor, op_id];
     }
   }
