@@ -2,11 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { encodePush } from '@tidemark/libs-wire';
+import { freePort } from '@tidemark/tools-services';
 import { AckedLog } from './acked-log.ts';
 import { freshOps, onAll, type Shape, type Writers } from './writers.ts';
 
@@ -105,13 +105,4 @@ export class RelayWriters implements Writers {
     for await (const part of answer.setEncoding('utf8')) text += part;
     return { status: answer.statusCode ?? 0, seq: String(answer.headers['tidemark-seq']), text };
   }
-}
-
-async function freePort(): Promise<number> {
-  const listener = createServer().listen(0, '127.0.0.1');
-  await once(listener, 'listening');
-  const { port } = listener.address() as AddressInfo;
-  listener.close();
-  await once(listener, 'close');
-  return port;
 }

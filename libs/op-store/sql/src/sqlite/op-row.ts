@@ -1,6 +1,7 @@
 import { Fault } from '@tidemark/libs-kernel';
 import type { SequencedOp } from '@tidemark/libs-op-store-contract';
 import type { Op } from '@tidemark/libs-wire';
+import { isObjectText } from '../stored-extra.ts';
 import type { Cell } from './command.ts';
 
 export const OP_COLUMNS =
@@ -101,17 +102,6 @@ export function toSequencedOp(stream: string, row: OpRow): SequencedOp {
       extra,
     },
   };
-}
-
-function isObjectText(text: string): boolean {
-  // A text that begins like an object and is JSON is one.
-  if (!text.trimStart().startsWith('{')) return false;
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Names the first column of a wrong type, or else the last one, `extra`. */
