@@ -63,6 +63,12 @@ describe('what a client does when something went wrong', () => {
   });
 });
 
+/** A store's own words may name its place. */
+const WITHHELD = {
+  unavailable: 'not available now: try again later',
+  disk_full: 'no space is left to write: try again later',
+};
+
 describe('what a store says', () => {
   test.each<[FaultCode, number, string, string | undefined]>([
     ['unavailable', 503, 'not-done', '5'],
@@ -83,7 +89,8 @@ describe('what a store says', () => {
         expect(told.status).toBe(status);
         expect(told.headers['tidemark-outcome']).toBe(outcome);
         expect(told.headers['retry-after']).toBe(retryAfter);
-        expect(told.text).toBe(status === 500 ? '' : 'the reason');
+        if (status === 500) expect(told.text).toBe('');
+        else expect(told.text).toBe(code === 'unavailable' || code === 'disk_full' ? WITHHELD[code] : 'the reason');
       }
     },
   );
@@ -166,6 +173,16 @@ describe('on SQLite', () => {
     plant(`UPDATE stream_ops SET extra = '{"sig":' WHERE seq = 2`);
     const { status, text, headers } = await relay.get('/streams/s/ops');
     expect([status, text, headers['tidemark-outcome']]).toEqual([500, '', 'not-done']);
+  });
+
+  test('SEC-1: a refusal does not name the file of the store', async () => {
+    await stores.close();
+    const answers = await Promise.all([relay.push(pushOf('a')), relay.get('/streams/s/ops'), relay.get('/v1/streams')]);
+    for (const { status, text } of answers) {
+      expect(status).toBe(503);
+      expect(text).toContain(WITHHELD.unavailable);
+      expect(text).not.toContain(folder);
+    }
   });
 
   test('R40: whoever pulls during a push sees its ops from the first on, never one without those before it', async () => {

@@ -1,5 +1,5 @@
 import { PRESENCE_BODY_BYTES_MAX, PUSH_BODY_BYTES_MAX, type Fault } from '@tidemark/libs-kernel';
-import { type Answer, type ServiceDefinition, faultAnswer } from '@tidemark/libs-service-kit';
+import { type Answer, type ServiceDefinition, faultAnswer, toldText } from '@tidemark/libs-service-kit';
 import type { FastifyRequest } from 'fastify';
 import { relayAccess } from './access.ts';
 import { databaseRule, relaySettings } from './config.ts';
@@ -37,5 +37,5 @@ function relayFault(fault: Fault, request: FastifyRequest): Answer {
   const answer = faultAnswer(fault);
   if (request.url.startsWith('/v1/')) return answer;
   if (answer.status === 404 || answer.status === 500) return { ...answer, body: '' };
-  return { ...answer, body: fault.message, contentType: TEXT };
+  return { ...answer, body: toldText(fault), contentType: TEXT };
 }

@@ -43,11 +43,34 @@ const STATUS: Readonly<Record<FaultCode, number>> = {
   internal: 500,
 };
 
-/** Says a fault over HTTP. The text of a 500 stays in the log: it may name files and tables. */
+/**
+ * Faults of a backend, whose text may name files, tables or addresses of the server: that text is for the log, and a client is told
+ * this instead.
+ */
+const TOLD: Readonly<Partial<Record<FaultCode, string>>> = {
+  unavailable: 'not available now: try again later',
+  disk_full: 'no space is left to write: try again later',
+  corrupt: 'internal error',
+  misconfigured: 'internal error',
+  unknown_outcome: 'internal error',
+  internal: 'internal error',
+};
+
+/** Whether the text of the fault stays in the log. */
+export function isWithheld({ code }: Fault): boolean {
+  return code in TOLD;
+}
+
+/** What a client may be told of a fault. */
+export function toldText(fault: Fault): string {
+  return TOLD[fault.code] ?? fault.message;
+}
+
+/** Says a fault over HTTP. */
 export function faultAnswer(fault: Fault): Answer {
   const status = STATUS[fault.code];
   const headers: Record<string, string> = { 'tidemark-outcome': fault.outcome };
   const retryAfterMs = fault.retryAfterMs ?? (status === 503 ? 5000 : undefined);
   if (retryAfterMs !== undefined) headers['retry-after'] = String(Math.ceil(retryAfterMs / 1000));
-  return { status, body: JSON.stringify({ error: status === 500 ? 'internal error' : fault.message }), headers };
+  return { status, body: JSON.stringify({ error: toldText(fault) }), headers };
 }

@@ -1,25 +1,31 @@
-import type { Sleeper } from '@tidemark/libs-kernel';
-import type { Answer } from './answer.ts';
+import { type Sleeper, asFault } from '@tidemark/libs-kernel';
+import { type Answer, toldText } from './answer.ts';
 
 /** Resolves when the backend answers; rejects with the reason when it does not. */
 export type HealthCheck = () => Promise<void>;
 
 export interface Readiness {
   readonly ready: boolean;
-  /** Per check: `ok`, or why not. */
+  /** Per check: `ok`, or why not, in words for anybody. */
   readonly checks: Readonly<Record<string, string>>;
 }
 
 const CHECK_MS_MAX = 2000;
+
+/** Hears the whole reason why a check failed: who asks for readiness need not be known. */
+export interface HealthLog {
+  warn(fields: object, message: string): void;
+}
 
 /** What `/readyz` answers; while the service drains no backend is asked. */
 export async function readyAnswer(
   checks: Readonly<Record<string, HealthCheck>>,
   sleeper: Sleeper,
   draining: boolean,
+  log: HealthLog,
 ): Promise<Answer> {
   if (draining) return { ...NOT_READY, body: '{"status":"draining"}' };
-  const { ready, checks: results } = await readiness(checks, sleeper);
+  const { ready, checks: results } = await readiness(checks, sleeper, log);
   const body = JSON.stringify({ status: ready ? 'ok' : 'not ready', checks: results });
   return ready ? { status: 200, body } : { ...NOT_READY, body };
 }
@@ -31,21 +37,31 @@ const NOT_READY = { status: 503, headers: { 'tidemark-outcome': 'not-done' } };
 export async function readiness(
   checks: Readonly<Record<string, HealthCheck>>,
   sleeper: Sleeper,
+  log: HealthLog,
   boundMs = CHECK_MS_MAX,
 ): Promise<Readiness> {
   const results = await Promise.all(
-    Object.entries(checks).map(async ([name, check]) => [name, await outcome(check, sleeper, boundMs)] as const),
+    Object.entries(checks).map(async ([name, check]) => {
+      const told = (thrown: unknown): string => {
+        const fault = asFault(thrown);
+        log.warn({ check: name, reason: fault.message }, 'not ready');
+        return toldText(fault);
+      };
+      return [name, await outcome(check, told, sleeper, boundMs)] as const;
+    }),
   );
   return { ready: results.every(([, result]) => result === 'ok'), checks: Object.fromEntries(results) };
 }
 
-async function outcome(check: HealthCheck, sleeper: Sleeper, boundMs: number): Promise<string> {
+async function outcome(
+  check: HealthCheck,
+  told: (thrown: unknown) => string,
+  sleeper: Sleeper,
+  boundMs: number,
+): Promise<string> {
   const bound = new AbortController();
   const late = sleeper.sleep(boundMs, bound.signal).then(() => `no answer within ${boundMs} ms`);
-  const answered = check().then(
-    () => 'ok',
-    (error: unknown) => (error instanceof Error ? error.message : String(error)),
-  );
+  const answered = check().then(() => 'ok', told);
   const result = await Promise.race([answered, late]);
   bound.abort();
   return result;

@@ -19,7 +19,8 @@ class ThingsController {
   @Get(':id')
   get(@Param('id') id: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply) {
     once(request.query as Record<string, unknown>, 'limit');
-    if (id === 'faulty') throw new Fault('unavailable', 'store busy', { retryAfterMs: 2500 });
+    if (id === 'faulty') throw new Fault('unavailable', 'secret.example:5432 is busy', { retryAfterMs: 2500 });
+    if (id === 'full') throw new Fault('disk_full', '/var/lib/secret.db cannot grow');
     if (id === 'broken') throw new Error('a secret path');
     return send(reply, json(JSON.stringify({ id })));
   }
@@ -92,11 +93,15 @@ test('a body of exactly the limit passes, one byte more is 413 and not done', as
   expect(await refused.json()).toEqual({ error: 'request body exceeded 100 bytes' });
 });
 
-test('OPS-6: every answer other than 2xx says what is known of the work', async () => {
+// kills: answer.ts: return TOLD[fault.code] ?? fault.message => return fault.message
+test('OPS-6, SEC-1: every answer other than 2xx says what is known of the work, and names no place of the server', async () => {
   const faulty = await fetch(await url('/things/faulty'));
   expect(faulty.status).toBe(503);
   expect(faulty.headers.get('retry-after')).toBe('3');
   expect(faulty.headers.get('tidemark-outcome')).toBe('not-done');
+  const full = await fetch(await url('/things/full'));
+  expect(full.status).toBe(503);
+  for (const answer of [faulty, full]) expect(await answer.text()).toMatch(/^\{"error":"(?!.*secret).*again later"\}$/);
   const broken = await fetch(await url('/things/broken'));
   expect(broken.status).toBe(500);
   expect(broken.headers.get('tidemark-outcome')).toBe('unknown');

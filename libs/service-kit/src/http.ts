@@ -5,7 +5,7 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Clock, Fault, asFault } from '@tidemark/libs-kernel';
-import { type Answer, faultAnswer, send } from './answer.ts';
+import { type Answer, faultAnswer, isWithheld, send } from './answer.ts';
 import { answerBeforeBody, askForBody, readBodiesAsBytes, refuseEncoded } from './bodies.ts';
 import { allowOrigin } from './cors.ts';
 import { type Gate, type Pass, openGate } from './gate.ts';
@@ -100,9 +100,7 @@ export async function createHttp(
       const http = host.switchToHttp();
       const request = http.getRequest<FastifyRequest>();
       const fault = httpFault(thrown, request);
-      if (fault.code === 'internal' || fault.code === 'corrupt' || fault.code === 'misconfigured') {
-        parts.log.error({ ...logFieldsOf(request), err: fault.cause ?? fault }, 'request failed');
-      }
+      if (isWithheld(fault)) logFault(parts.log, request, fault);
       return send(http.getResponse<FastifyReply>(), wordFault(fault, request));
     },
   });
@@ -117,6 +115,13 @@ export function loadOf(application: NestFastifyApplication): HttpLoad {
   const load = loads.get(application);
   if (load === undefined) throw new Error('not an application of createHttp');
   return load;
+}
+
+/** An outage is a line per request; what nobody expects has its stack too. */
+function logFault(log: Logger, request: FastifyRequest, { code, message, cause, outcome }: Fault): void {
+  const fields = { ...logFieldsOf(request), code, outcome, reason: message };
+  if (code === 'unavailable' || code === 'disk_full') log.warn(fields, 'request failed');
+  else log.error({ ...fields, err: cause }, 'request failed');
 }
 
 /** Puts what the HTTP layer itself threw into our codes: Fastify's errors, which Nest wraps into its own, carry a status. */

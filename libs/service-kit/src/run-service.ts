@@ -96,7 +96,7 @@ async function start<S extends SettingsShape & typeof sharedSettings>(service: S
   const metricsListener =
     apart && (await listening(METRICS_ADDRESS, () => listenForMetrics(apart, () => exposition(metrics))));
   const open = await service.open(settings, parts);
-  const probes = { live, ready: () => readyAnswer(open.checks, systemSleeper, lifecycle.draining) };
+  const probes = { live, ready: () => readyAnswer(open.checks, systemSleeper, lifecycle.draining, log) };
   const module = ProbesModule.around(open.module, probes, apart === undefined ? () => exposition(metrics) : null);
   const http = await createHttp(
     module,
