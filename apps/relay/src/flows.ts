@@ -1,12 +1,13 @@
 /** The relay's flows with their settings and metrics; which adapters they run on is wiring.ts's business. */
 import type { Broker } from '@tidemark/libs-broker-contract';
-import type { OpStore } from '@tidemark/libs-op-store-contract';
+import type { ChangeIndex, OpStore } from '@tidemark/libs-op-store-contract';
 import { Intake, StreamWriter, TailHub, TailService } from '@tidemark/libs-relay';
 import type { ServiceParts } from '@tidemark/libs-service-kit';
 import type { RelaySettings } from './config.ts';
 
 export function openHub(
   opStore: OpStore,
+  changes: ChangeIndex | null,
   broker: Broker | null,
   settings: RelaySettings,
   parts: ServiceParts,
@@ -19,6 +20,7 @@ export function openHub(
   return new TailHub({
     ...parts,
     opStore,
+    changes,
     broker,
     readersMax: settings.RELAY_TAIL_READERS,
     pollMs: settings.RELAY_TAIL_POLL_MS,

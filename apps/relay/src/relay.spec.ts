@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Fault, PUSH_BODY_BYTES_MAX } from '@tidemark/libs-kernel';
 import { ManualTime } from '@tidemark/libs-kernel/testing';
-import type { OpStore } from '@tidemark/libs-op-store-contract';
+import type { IndexedOpStore } from '@tidemark/libs-op-store-contract';
 import {
   MemoryOpStore,
   MemoryPrefixRegistry,
@@ -17,14 +17,14 @@ import { relay } from './relay.ts';
 import { specTail } from './spec-tail.ts';
 
 let time: ManualTime;
-let opStore: OpStore;
+let opStore: IndexedOpStore;
 let app: NestFastifyApplication;
 let warnings: object[];
 
 beforeEach(() => start(new MemoryOpStore()));
 afterEach(() => app.close());
 
-async function start(store: OpStore): Promise<void> {
+async function start(store: IndexedOpStore): Promise<void> {
   time = new ManualTime(1_790_000_000_000);
   opStore = store;
   warnings = [];

@@ -3,7 +3,7 @@ import 'reflect-metadata';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { PUSH_BODY_BYTES_MAX } from '@tidemark/libs-kernel';
 import { ManualTime } from '@tidemark/libs-kernel/testing';
-import type { OpStore } from '@tidemark/libs-op-store-contract';
+import type { IndexedOpStore } from '@tidemark/libs-op-store-contract';
 import { MemoryOpStore, MemoryPrefixRegistry, MemoryPresenceBoard } from '@tidemark/libs-op-store-contract/testing';
 import { MachinesService, PushService, StreamWriter } from '@tidemark/libs-relay';
 import { Metrics, createHttp, createLog, loadOf } from '@tidemark/libs-service-kit';
@@ -25,7 +25,7 @@ afterAll(() => Promise.all([...open].map((close) => close())));
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-export async function startHttp({ opStore = new MemoryOpStore() as OpStore, presence = true } = {}) {
+export async function startHttp({ opStore = new MemoryOpStore() as IndexedOpStore, presence = true } = {}) {
   const time = new ManualTime(1_790_000_000_000);
   const stopping = new AbortController().signal;
   const bounds = { deadlineMs: 20_000, pushesMax: 100, bytesMax: 100 * PUSH_BODY_BYTES_MAX };

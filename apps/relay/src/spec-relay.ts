@@ -3,7 +3,7 @@ import 'reflect-metadata';
 import { MemoryBroker } from '@tidemark/libs-broker-contract/testing';
 import { PUSH_BODY_BYTES_MAX } from '@tidemark/libs-kernel';
 import { ManualTime, SeededRandom } from '@tidemark/libs-kernel/testing';
-import type { OpStore } from '@tidemark/libs-op-store-contract';
+import type { IndexedOpStore } from '@tidemark/libs-op-store-contract';
 import { MemoryOpStore, MemoryPrefixRegistry, MemoryPresenceBoard } from '@tidemark/libs-op-store-contract/testing';
 import { Intake, MachinesService, PushService, StreamWriter, toldAppends } from '@tidemark/libs-relay';
 import {
@@ -23,7 +23,7 @@ import { specTail } from './spec-tail.ts';
 const world = { clock: systemClock, sleeper: systemSleeper };
 const quietLog = { info: () => {}, warn: () => {} };
 
-export async function startRelay(opStore: OpStore = new MemoryOpStore()) {
+export async function startRelay(opStore: IndexedOpStore = new MemoryOpStore()) {
   const stop = new AbortController();
   const stopping = stop.signal;
   const { hub, tail } = specTail({
@@ -68,7 +68,7 @@ export async function startRelay(opStore: OpStore = new MemoryOpStore()) {
   return { app, url: await app.getUrl(), close };
 }
 
-function idleIntake(opStore: OpStore): Intake {
+function idleIntake(opStore: IndexedOpStore): Intake {
   const metrics = { appended: () => {}, repeated: () => {}, parked: () => {} };
   const parts = { ...world, random: new SeededRandom(1), log: quietLog, owner: 'spec', metrics };
   return new Intake({ ...parts, opStore, broker: new MemoryBroker(world) });

@@ -1,11 +1,11 @@
 /** What the specs of this app make a tail of. */
 import type { Clock, Sleeper } from '@tidemark/libs-kernel';
 import { SeededRandom } from '@tidemark/libs-kernel/testing';
-import type { OpStore } from '@tidemark/libs-op-store-contract';
+import type { IndexedOpStore } from '@tidemark/libs-op-store-contract';
 import { TailHub, TailService } from '@tidemark/libs-relay';
 
 export interface SpecTailOptions {
-  readonly opStore: OpStore;
+  readonly opStore: IndexedOpStore;
   readonly time: Clock & Sleeper;
   readonly stopping?: AbortSignal;
   readonly strictCursor?: boolean;
@@ -18,6 +18,7 @@ export function specTail({ opStore, time, ...options }: SpecTailOptions) {
   const parts = { opStore, clock: time, sleeper: time, random: new SeededRandom(1), log: { warn: () => {} }, stopping };
   const hub = new TailHub({
     ...parts,
+    changes: opStore,
     broker: null,
     readersMax,
     pollMs: 200,

@@ -45,7 +45,7 @@ async function start({ gate, ...options }: Options = {}): Promise<void> {
     );
   const module = AppModule.create({
     opStore,
-    push: new PushService(opStore, told),
+    push: new PushService(opStore, { append: (stream, ops) => told.append(stream, ops) }),
     pull: tail.tail,
     registry: new MemoryPrefixRegistry(),
     machines: new MachinesService(new MemoryPresenceBoard(), time),

@@ -1,5 +1,11 @@
 import type { Broker } from '@tidemark/libs-broker-contract';
-import type { OpStore, PrefixRegistry, PresenceBoard } from '@tidemark/libs-op-store-contract';
+import type {
+  ChangeIndex,
+  IndexedOpStore,
+  OpStore,
+  PrefixRegistry,
+  PresenceBoard,
+} from '@tidemark/libs-op-store-contract';
 import { MachinesService, PushService, toldAppends } from '@tidemark/libs-relay';
 import type { OpenService, ServiceParts } from '@tidemark/libs-service-kit';
 import { AppModule } from './app.module.ts';
@@ -12,7 +18,7 @@ export async function openRelay(settings: RelaySettings, parts: ServiceParts): P
   const store = await openStore(settings, parts);
   // Without intake too: the relays of one file tell each other of their appends through it. Postgres does that itself.
   const broker = settings.RELAY_INTAKE || settings.RELAY_STORE === 'sqlite' ? await openBroker(settings, parts) : null;
-  const hub = openHub(store.opStore, broker, settings, parts);
+  const hub = openHub(store.opStore, store.changes, broker, settings, parts);
   const told = toldAppends(store.opStore, hub);
   const intake = settings.RELAY_INTAKE && broker !== null ? openIntake(broker, told, parts) : null;
   const module = AppModule.create({
@@ -52,6 +58,8 @@ const aborted = (signal: AbortSignal): Promise<void> =>
 
 interface Stores {
   readonly opStore: OpStore;
+  /** null: the store cannot say which streams changed. */
+  readonly changes: ChangeIndex | null;
   readonly prefixRegistry: PrefixRegistry;
   readonly presenceBoard: PresenceBoard;
   /** Rejects when nothing can be written any more, for ever. */
@@ -63,11 +71,11 @@ async function openStore(settings: RelaySettings, { clock, sleeper, random, log 
   switch (settings.RELAY_STORE) {
     case 'sqlite': {
       const { connectSqlite } = await import('@tidemark/libs-op-store-sql');
-      return connectSqlite({ file: sqliteFile(settings), clock, sleeper });
+      return indexed(await connectSqlite({ file: sqliteFile(settings), clock, sleeper }));
     }
     case 'postgres': {
       const { connectPostgres } = await import('@tidemark/libs-op-store-sql/postgres');
-      return connectPostgres({
+      const stores = await connectPostgres({
         url: settings.DATABASE_URL as string,
         clock,
         sleeper,
@@ -77,9 +85,12 @@ async function openStore(settings: RelaySettings, { clock, sleeper, random, log 
         acquireTimeoutMs: settings.RELAY_PG_ACQUIRE_TIMEOUT_SECS,
         warn: (message) => log.warn(message),
       });
+      return indexed(stores);
     }
   }
 }
+
+const indexed = <S extends { readonly opStore: IndexedOpStore }>(stores: S) => ({ ...stores, changes: stores.opStore });
 
 async function openBroker(settings: RelaySettings, { clock, sleeper, random }: ServiceParts): Promise<Broker> {
   const { connectEmbeddedBroker } = await import('@tidemark/libs-broker-embedded');

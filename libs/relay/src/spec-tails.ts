@@ -33,6 +33,8 @@ export interface TailRelayOptions {
   readonly broker?: Broker | null;
   readonly strictCursor?: boolean;
   readonly readersMax?: number;
+  /** False: the store cannot say what changed. */
+  readonly indexed?: boolean;
 }
 
 /** Relays of one log and one broker. */
@@ -48,7 +50,13 @@ export class TailWorld {
   }
 
   relay(options: TailRelayOptions = {}) {
-    const { store = new SilentOpStore(this.log), broker = null, strictCursor = false, readersMax = 100 } = options;
+    const {
+      store = new SilentOpStore(this.log),
+      broker = null,
+      strictCursor = false,
+      readersMax = 100,
+      indexed = true,
+    } = options;
     const counts = { waiting: 0, dropped: 0, delivered: [] as number[], woken: [] as string[], warnings: 0 };
     const { time } = this;
     const random = new SeededRandom(this.#seed++);
@@ -61,7 +69,7 @@ export class TailWorld {
       dropped: () => void counts.dropped++,
     };
     const bounds = { readersMax, pollMs: POLL_MS, heardPollMs: TOLD_POLL_MS };
-    const hub = new TailHub({ ...parts, ...bounds, broker, metrics });
+    const hub = new TailHub({ ...parts, ...bounds, changes: indexed ? store : null, broker, metrics });
     const events = { heartbeatMs: HEARTBEAT_MS, slowMs: SLOW_MS };
     const tail = new TailService({ ...parts, hub, metrics, strictCursor, events });
     const told = toldAppends(store, hub);

@@ -13,7 +13,10 @@ class GatedStore extends MemoryOpStore {
   /** What the append that comes as number n (from 0) ends with instead. */
   readonly faults = new Map<number, Fault>();
 
-  override async append(stream: string, ops: readonly Op[]): Promise<readonly AppendOutcome[]> {
+  readonly unwanted: (AbortSignal | undefined)[] = [];
+
+  override async append(stream: string, ops: readonly Op[], unwanted?: AbortSignal): Promise<readonly AppendOutcome[]> {
+    this.unwanted.push(unwanted);
     const fault = this.faults.get(this.rounds.length);
     this.rounds.push(`${stream}: ${ops.map(({ opId }) => opId).join(' ')}`);
     await new Promise<void>((resolve) => this.#gates.push(resolve));
@@ -237,6 +240,93 @@ test('RLY-4: with joining off every push is an append of its own', async () => {
   expect(store.rounds).toEqual(['s: a', 's: b', 's: c']);
 });
 
+describe('RLY-8: where a transaction of the store takes 3 ops', () => {
+  // kills: push-round.ts: Math.min(left, room) => left
+  test('each round is filled with 3, from one push or several, and a push is answered after its last', async () => {
+    const writer = open({ transactionOps: 3 });
+    const a = writer.append('s', ids('a1', 'a2', 'a3', 'a4'), 1);
+    const b = writer.append('s', ids('b1'), 1);
+    const c = writer.append('s', ids('c1', 'c2', 'a1'), 1);
+    await store.release();
+    expect(await endOf(a)).toBe('open');
+    await store.release();
+    expect([await seqs(a), await seqs(b), await endOf(c)]).toEqual([[1n, 2n, 3n, 4n], [5n], 'open']);
+    await store.release();
+    expect(await seqs(c)).toEqual([6n, 7n, 1n]);
+    expect(store.rounds).toEqual(['s: a1 a2 a3', 's: a4 b1 c1', 's: c2 a1']);
+    expect(queued).toEqual([0, 0]);
+  });
+
+  // kills: push-round.ts: if (pieces.length > 0 && (pieces.length >= pushesMax || => if (pieces.length > 0 && (
+  test('with joining off a round carries one push, whatever room it leaves', async () => {
+    const writer = open({ transactionOps: 3, roundPushesMax: 1 });
+    for (const push of [ids('a1', 'a2', 'a3', 'a4'), ids('b1')]) void writer.append('s', push, 1);
+    for (let i = 0; i < 3; i++) await store.release();
+    expect(store.rounds).toEqual(['s: a1 a2 a3', 's: a4', 's: b1']);
+  });
+
+  // kills: stream-writer.ts: push.outcomes.length > 0 ? ofTheRest(fault) : fault => fault
+  test('OPS-6: a push whose first ops are stored is partly done when a later round fails, and its rest is not tried', async () => {
+    const writer = open({ transactionOps: 3 });
+    const a = writer.append('s', ids('a1', 'a2', 'a3', 'a4', 'a5', 'a6', 'a7'), 1);
+    const b = writer.append('s', ids('b1'), 1);
+    store.faults.set(1, new Fault('unavailable', 'told to fail', { retryAfterMs: 7 }));
+    for (let i = 0; i < 3; i++) await store.release();
+    await expect(a).rejects.toMatchObject({ code: 'unavailable', outcome: 'partly', retryAfterMs: 7 });
+    expect(await seqs(b)).toEqual([4n]);
+    expect(store.rounds).toEqual(['s: a1 a2 a3', 's: a4 a5 a6', 's: b1']);
+    expect(queued).toEqual([0, 0]);
+  });
+
+  // kills: stream-writer.ts: fault.outcome === 'partly' ? withOutcome(fault, 'unknown') : fault => fault
+  test('OPS-6: of several pushes that share a round which is partly stored, none knows of itself', async () => {
+    const writer = open({ transactionOps: 3 });
+    void writer.append('s', ids('x'), 1);
+    const both = [writer.append('s', ids('a'), 1), writer.append('s', ids('b'), 1)];
+    const alone = writer.append('s', ids('c1', 'c2', 'c3', 'c4'), 1);
+    for (const n of [1, 2]) store.faults.set(n, new Fault('unavailable', 'told to fail', { outcome: 'partly' }));
+    for (let i = 0; i < 3; i++) await store.release();
+    expect(await Promise.all(both.map(endOf))).toEqual(Array(2).fill(['unavailable', 'unknown']));
+    expect(await endOf(alone)).toEqual(['unavailable', 'unknown']);
+  });
+
+  // kills: stream-writer.ts: if (piece.push.done) this.#leave(piece.push); => if (false) this.#leave(piece.push);
+  test('RLY-12: the push with a bad op fails alone, and one that gave up meanwhile is not written', async () => {
+    const writer = open({ transactionOps: 3 });
+    void writer.append('s', ids('x'), 1);
+    const [a, bad] = [writer.append('s', ids('a'), 1), writer.append('s', ids('bad'), 1)];
+    time.advance(10_000);
+    const c = writer.append('s', ids('c', 'd', 'e'), 1);
+    await store.release();
+    time.advance(10_000);
+    for (let i = 0; i < 5; i++) await store.release();
+    expect(await Promise.all([a, bad].map(endOf))).toEqual(Array(2).fill(['deadline', 'unknown']));
+    expect(await seqs(c)).toEqual([2n, 3n, 4n]);
+    expect(store.rounds).toEqual(['s: x', 's: a bad c', 's: c', 's: d e']);
+  });
+
+  // kills: stream-writer.ts: if (round.pieces.every((piece) => piece.push.done)) round.unwanted.abort(); => void round;
+  // kills: stream-writer.ts: round.pieces.every((piece) => piece.push.done) => true
+  test('RLY-10: a round that nobody waits for is told so, and one that somebody waits for goes on', async () => {
+    const writer = open({ transactionOps: 3 });
+    const a = writer.append('s', ids('a1', 'a2', 'a3', 'a4'), 1);
+    await store.release();
+    time.advance(10_000);
+    const b = writer.append('s', ids('b1'), 1);
+    time.advance(10_000);
+    expect(await endOf(a)).toEqual(['deadline', 'unknown']);
+    expect(store.unwanted.map((signal) => signal?.aborted)).toEqual([false, true]);
+    await store.release();
+    const c = writer.append('s', ids('c1'), 1);
+    time.advance(10_000);
+    expect(await endOf(b)).toEqual(['deadline', 'unknown']);
+    await store.release();
+    await store.release();
+    expect(await seqs(c)).toEqual([6n]);
+    expect(store.unwanted.map((signal) => signal?.aborted)).toEqual([false, true, true, false]);
+  });
+});
+
 test('RLY-3, RLY-4, RLY-5: whatever is joined, seqs are dense, pushes keep their order, and every answer is true', async () => {
   const push = fc.record({
     stream: fc.constantFrom('s', 't'),
@@ -244,20 +334,24 @@ test('RLY-3, RLY-4, RLY-5: whatever is joined, seqs are dense, pushes keep their
   });
   const step = fc.oneof(push, fc.constant('release' as const));
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
-      store = new GatedStore();
-      const writer = open();
-      const pushed: { stream: string; ops: Op[]; outcomes: Promise<readonly AppendOutcome[]> }[] = [];
-      for (const one of steps) {
-        if (one === 'release') await store.release();
-        else {
-          const ops = ids(...one.ops.map(String));
-          pushed.push({ stream: one.stream, ops, outcomes: writer.append(one.stream, ops, 1) });
+    fc.asyncProperty(
+      fc.array(step, { maxLength: 30 }),
+      fc.option(fc.integer({ min: 1, max: 5 })),
+      async (steps, cut) => {
+        store = new GatedStore();
+        const writer = open({ transactionOps: cut ?? undefined });
+        const pushed: { stream: string; ops: Op[]; outcomes: Promise<readonly AppendOutcome[]> }[] = [];
+        for (const one of steps) {
+          if (one === 'release') await store.release();
+          else {
+            const ops = ids(...one.ops.map(String));
+            pushed.push({ stream: one.stream, ops, outcomes: writer.append(one.stream, ops, 1) });
+          }
         }
-      }
-      for (let i = 0; i <= steps.length; i++) await store.release();
-      const model = new MemoryOpStore();
-      for (const { stream, ops, outcomes } of pushed) expect(await outcomes).toEqual(await model.append(stream, ops));
-    }),
+        for (let i = 0; i <= 4 * steps.length; i++) await store.release();
+        const model = new MemoryOpStore();
+        for (const { stream, ops, outcomes } of pushed) expect(await outcomes).toEqual(await model.append(stream, ops));
+      },
+    ),
   );
 });

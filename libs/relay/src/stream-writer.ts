@@ -2,6 +2,7 @@ import { type Clock, Fault, type Sleeper, asFault } from '@tidemark/libs-kernel'
 import type { AppendOutcome, OpStore } from '@tidemark/libs-op-store-contract';
 import type { Op } from '@tidemark/libs-wire';
 import { Deadlines } from './deadlines.ts';
+import { type Piece, type Push, type Round, takeRound } from './push-round.ts';
 
 export interface StreamWriterMetrics {
   /** A round ended; how many pushes and ops it carried. */
@@ -25,28 +26,20 @@ export interface StreamWriterOptions {
   readonly bytesMax: number;
   /** Pushes that one round joins at most. 1 joins none. */
   readonly roundPushesMax?: number;
+  /**
+   * Ops that the store writes in one transaction, where these are few (RLY-8): each round is filled with so many ops, from one push or
+   * several. Unset: the store takes any number, and no push is cut.
+   */
+  readonly transactionOps?: number | undefined;
 }
 
 /** A stream may hold this share of the queue, so that one busy stream does not shut the others out. */
 const STREAM_SHARE = 0.5;
-/** A round ends at this many ops or bytes; one push always fits. */
-const ROUND_OPS_MAX = 4000;
-const ROUND_BYTES_MAX = 16 * 1024 * 1024;
 const RETRY_WHEN_FULL_MS = 1000;
 
 interface Load {
   pushes: number;
   bytes: number;
-}
-
-interface Push {
-  readonly stream: string;
-  readonly ops: readonly Op[];
-  readonly bytes: number;
-  /** `done`: answered, though its round may still run. */
-  state: 'waiting' | 'writing' | 'done';
-  readonly resolve: (outcomes: readonly AppendOutcome[]) => void;
-  readonly reject: (fault: Fault) => void;
 }
 
 /**
@@ -57,7 +50,8 @@ interface Push {
  *     push C ─▶ waits ─┴▶ round 2 (B, C) ───▶ B and C answered
  *
  * Pushes of a stream are stored in the order in which they came, the ops of a push together. A round that fails for a reason of its ops
- * is done again push by push, so that a bad push fails alone.
+ * is done again push by push, so that a bad push fails alone. Where a transaction of the store holds few ops, a push may take several
+ * rounds; it is answered after its last one.
  */
 export class StreamWriter {
   readonly #options: StreamWriterOptions;
@@ -75,13 +69,14 @@ export class StreamWriter {
 
   /**
    * Appends as OpStore.append does. `bytes`: what the ops count against the bound.
-   * Faults: `overloaded` (nothing done), `deadline` (not done when no round had begun, else unknown), those of the store.
+   * Faults: `overloaded` (nothing done), `deadline` (not done when no round had begun, else unknown), those of the store; ops of earlier
+   * rounds stay stored.
    */
   append(stream: string, ops: readonly Op[], bytes: number): Promise<readonly AppendOutcome[]> {
     return new Promise((resolve, reject) => {
       const full = this.#full(stream, bytes);
       if (full !== null) return reject(full);
-      const push: Push = { stream, ops, bytes, state: 'waiting', resolve, reject };
+      const push: Push = { stream, ops, bytes, taken: 0, outcomes: [], done: false, round: null, resolve, reject };
       this.#count(stream, 1, bytes);
       this.#deadlines.add(push, this.#options.deadlineMs);
       const waiting = this.#waiting.get(stream);
@@ -108,69 +103,85 @@ export class StreamWriter {
 
   /** One round after another until none waits. Never rejects. */
   async #writeRounds(stream: string): Promise<void> {
+    const { roundPushesMax: pushesMax = Infinity, transactionOps = null } = this.#options;
     const waiting = this.#waiting.get(stream) as Push[];
-    while (waiting.length > 0) {
-      const round = this.#takeRound(waiting);
-      await this.#writeRound(stream, round);
-    }
+    while (waiting.length > 0) await this.#writeRound(stream, takeRound(waiting, { pushesMax, transactionOps }));
     this.#waiting.delete(stream);
   }
 
-  #takeRound(waiting: Push[]): Push[] {
-    const pushesMax = this.#options.roundPushesMax ?? Infinity;
-    let [count, ops, bytes] = [0, 0, 0];
-    for (const push of waiting) {
-      ops += push.ops.length;
-      bytes += push.bytes;
-      if (count > 0 && (count >= pushesMax || ops > ROUND_OPS_MAX || bytes > ROUND_BYTES_MAX)) break;
-      count++;
-    }
-    const round = waiting.splice(0, count);
-    for (const push of round) push.state = 'writing';
-    return round;
-  }
-
-  async #writeRound(stream: string, round: readonly Push[]): Promise<void> {
-    const ops = round.length === 1 ? (round[0] as Push).ops : round.flatMap((push) => push.ops);
+  async #writeRound(stream: string, round: Round): Promise<void> {
+    const { pieces, unwanted } = round;
+    const ops = pieces.length === 1 ? (pieces[0] as Piece).ops : pieces.flatMap((piece) => piece.ops);
     try {
-      const outcomes = await this.#options.opStore.append(stream, ops);
-      this.#options.metrics.round(round.length, ops.length);
+      const outcomes = await this.#options.opStore.append(stream, ops, unwanted.signal);
+      this.#options.metrics.round(pieces.length, ops.length);
       let at = 0;
-      for (const push of round) this.#settle(push, outcomes.slice(at, (at += push.ops.length)));
+      for (const piece of pieces) this.#stored(piece, outcomes.slice(at, (at += piece.ops.length)));
     } catch (thrown) {
       const fault = asFault(thrown);
-      if (round.length > 1 && isOfTheOps(fault)) {
-        for (const push of round) await this.#writeRound(stream, [push]);
+      if (pieces.length > 1 && isOfTheOps(fault)) {
+        for (const piece of pieces) await this.#writeAlone(stream, piece);
       } else {
-        for (const push of round) this.#settle(push, fault);
+        for (const { push } of pieces) this.#failed(push, pieces.length > 1 ? ofSeveral(fault) : fault);
       }
     }
   }
 
-  #settle(push: Push, end: readonly AppendOutcome[] | Fault): void {
-    this.#count(push.stream, -1, -push.bytes);
-    if (push.state === 'done') return;
-    push.state = 'done';
-    this.#deadlines.remove(push);
-    if (end instanceof Fault) push.reject(end);
-    else push.resolve(end);
+  async #writeAlone(stream: string, piece: Piece): Promise<void> {
+    const round: Round = { pieces: [piece], unwanted: new AbortController() };
+    piece.push.round = round;
+    if (piece.push.done) this.#leave(piece.push);
+    else await this.#writeRound(stream, round);
   }
 
+  #stored({ push }: Piece, outcomes: readonly AppendOutcome[]): void {
+    for (const outcome of outcomes) push.outcomes.push(outcome);
+    push.round = null;
+    if (push.outcomes.length < push.ops.length && !push.done) return;
+    this.#leave(push);
+    this.#answer(push, () => push.resolve(push.outcomes));
+  }
+
+  /** Its ops that went into no round are not stored. */
+  #failed(push: Push, fault: Fault): void {
+    this.#leave(push);
+    this.#answer(push, () => push.reject(push.outcomes.length > 0 ? ofTheRest(fault) : fault));
+  }
+
+  #answer(push: Push, answer: () => void): void {
+    if (push.done) return;
+    push.done = true;
+    this.#deadlines.remove(push);
+    answer();
+  }
+
+  /** Nothing of the push waits or is in a round any more. */
+  #leave(push: Push): void {
+    push.round = null;
+    this.#dropRest(push);
+    this.#count(push.stream, -1, -push.bytes);
+  }
+
+  #dropRest(push: Push): void {
+    const waiting = this.#waiting.get(push.stream) as Push[];
+    const at = waiting.indexOf(push);
+    if (at >= 0) waiting.splice(at, 1);
+  }
+
+  /** A push leaves between rounds only: one that is in a round may yet be stored by it. */
   #expire(push: Push): void {
     const secs = this.#options.deadlineMs / 1000;
-    if (push.state === 'waiting') {
-      const waiting = this.#waiting.get(push.stream) as Push[];
-      waiting.splice(waiting.indexOf(push), 1);
-      this.#settle(push, new Fault('deadline', `the push waited ${secs} s for its turn; nothing of it was stored`));
-    } else {
-      push.state = 'done';
-      this.#options.metrics.late();
-      push.reject(
-        new Fault('deadline', `no answer from the store within ${secs} s; the push may be stored`, {
-          outcome: 'unknown',
-        }),
-      );
+    const { round } = push;
+    if (round === null) {
+      this.#leave(push);
+      const waited = new Fault('deadline', `the push waited ${secs} s for its turn`);
+      return this.#answer(push, () => push.reject(push.outcomes.length > 0 ? ofTheRest(waited) : waited));
     }
+    this.#dropRest(push);
+    this.#options.metrics.late();
+    const unclear = `no answer from the store within ${secs} s; the push may be stored`;
+    this.#answer(push, () => push.reject(new Fault('deadline', unclear, { outcome: 'unknown' })));
+    if (round.pieces.every((piece) => piece.push.done)) round.unwanted.abort();
   }
 
   #count(stream: string, pushes: number, bytes: number): void {
@@ -194,4 +205,19 @@ function exceeds(load: Readonly<Load>, bytes: number, pushesMax: number, bytesMa
 /** Something about one of the ops, not about the store: another push of the round may well be stored. */
 function isOfTheOps({ code, outcome }: Fault): boolean {
   return outcome === 'not-done' && (code === 'invalid' || code === 'too_large' || code === 'malformed');
+}
+
+/** Of a round of several pushes nobody knows which of them is the part that was stored. */
+function ofSeveral(fault: Fault): Fault {
+  return fault.outcome === 'partly' ? withOutcome(fault, 'unknown') : fault;
+}
+
+/** Of a push whose first ops were stored by earlier rounds. */
+function ofTheRest(fault: Fault): Fault {
+  return fault.outcome === 'not-done' ? withOutcome(fault, 'partly') : fault;
+}
+
+function withOutcome(fault: Fault, outcome: Fault['outcome']): Fault {
+  const { code, message, retryAfterMs } = fault;
+  return new Fault(code, message, { outcome, cause: fault, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) });
 }

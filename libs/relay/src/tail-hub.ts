@@ -1,12 +1,15 @@
 import type { Broker } from '@tidemark/libs-broker-contract';
 import type { Clock, Random, Sleeper } from '@tidemark/libs-kernel';
-import type { OpStore } from '@tidemark/libs-op-store-contract';
+import type { ChangeIndex, OpStore } from '@tidemark/libs-op-store-contract';
+import { headsOfWaited } from './tail-heads.ts';
 import { TailHints } from './tail-hints.ts';
 import { TailPoll } from './tail-poll.ts';
 import { type Seat, Seats, type WakeSource } from './tail-seats.ts';
 
 export interface TailHubOptions {
-  readonly opStore: Pick<OpStore, 'position' | 'changes' | 'watch'>;
+  readonly opStore: Pick<OpStore, 'head' | 'watch'>;
+  /** null: the store cannot say what changed, and the head of every stream that is waited for is polled. */
+  readonly changes: ChangeIndex | null;
   readonly broker: Pick<Broker, 'notify' | 'onNotify'> | null;
   readonly clock: Clock;
   readonly sleeper: Sleeper;
@@ -44,7 +47,8 @@ export class TailHub {
     const onCount = (readers: number) => metrics.waiting(readers);
     const seats = new Seats({ ...options, onWake, onCount });
     const hints = new TailHints({ ...options, seats });
-    this.#poll = new TailPoll({ ...options, seats, everyMs: () => (hints.heard ? heardPollMs : pollMs) });
+    const changes = options.changes ?? headsOfWaited(options.opStore, () => seats.streams);
+    this.#poll = new TailPoll({ ...options, changes, seats, everyMs: () => (hints.heard ? heardPollMs : pollMs) });
     this.#seats = seats;
     this.#hints = hints;
   }
@@ -85,9 +89,9 @@ export class TailHub {
 /** The store's append, after which this relay's and other relays' readers are woken; also when it failed, for a part may be stored. */
 export function toldAppends(opStore: Pick<OpStore, 'append'>, hub: Pick<TailHub, 'appended'>): Pick<OpStore, 'append'> {
   return {
-    append: async (stream, ops) => {
+    append: async (stream, ops, unwanted) => {
       try {
-        return await opStore.append(stream, ops);
+        return await opStore.append(stream, ops, unwanted);
       } finally {
         hub.appended(stream);
       }

@@ -1,9 +1,9 @@
 import { type Sleeper, asFault } from '@tidemark/libs-kernel';
-import type { OpStore } from '@tidemark/libs-op-store-contract';
+import type { ChangeIndex } from '@tidemark/libs-op-store-contract';
 import type { Seats } from './tail-seats.ts';
 
 export interface TailPollOptions {
-  readonly opStore: Pick<OpStore, 'position' | 'changes'>;
+  readonly changes: ChangeIndex;
   readonly seats: Seats;
   readonly sleeper: Sleeper;
   readonly stopping: AbortSignal;
@@ -38,7 +38,7 @@ export class TailPoll {
 
   async #start(): Promise<void> {
     try {
-      this.#position = await this.#options.opStore.position();
+      this.#position = await this.#options.changes.position();
     } catch (thrown) {
       this.#started = undefined;
       throw thrown;
@@ -67,9 +67,9 @@ export class TailPoll {
   }
 
   async #wakeChanged(): Promise<void> {
-    const { opStore, seats } = this.#options;
+    const { changes, seats } = this.#options;
     for (let page = 0; page < PAGES_MAX; page++) {
-      const { changed, position } = await opStore.changes(this.#position, STREAMS_MAX);
+      const { changed, position } = await changes.changes(this.#position, STREAMS_MAX);
       for (const { stream, head } of changed) seats.wake(stream, 'poll', head);
       if (position === this.#position) return;
       this.#position = position;

@@ -39,6 +39,11 @@ export class Seats {
     return this.#count;
   }
 
+  /** The streams that somebody waits for. */
+  get streams(): readonly string[] {
+    return [...this.#byStream.keys()];
+  }
+
   /** A seat until it is left or `gone` aborts. Fault `overloaded`. */
   take(stream: string, gone: AbortSignal): Seat {
     const { readersMax } = this.#options;

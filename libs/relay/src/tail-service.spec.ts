@@ -101,6 +101,50 @@ describe('an append wakes who waits', () => {
     expect([idsIn(seen), relay.counts.woken]).toEqual([['a'], ['poll']]);
   });
 
+  // kills: tail-heads.ts: await opStore.head(stream) => 0n
+  test('RLY-14: where the store cannot say what changed, the heads of the waited streams are polled, and no others', async () => {
+    const store = new SilentOpStore(world.log);
+    const asked: string[] = [];
+    const head = store.head.bind(store);
+    store.head = (stream) => {
+      asked.push(stream);
+      return head(stream);
+    };
+    const [relay, writer] = [world.relay({ store, indexed: false }), world.relay()];
+    await writer.append('s', 'a');
+    const all = [1n, 1n, 0n].map((since, n) => poll(relay, since, 55_000, never, n === 2 ? 'other' : 's'));
+    await settle();
+    world.time.advance(POLL_MS);
+    await settle();
+    expect([all.some(({ ended }) => ended), asked, store.polls]).toEqual([false, ['s', 'other'], 0]);
+    await writer.append('s', 'b');
+    world.time.advance(POLL_MS);
+    await settle();
+    expect([all.slice(0, 2).map(idsIn), all[2]!.ended]).toEqual([[['b'], ['b']], false]);
+    expect(relay.counts.woken).toEqual(['poll']);
+    asked.length = 0;
+    world.time.advance(POLL_MS);
+    await settle();
+    expect(asked).toEqual(['other']);
+  });
+
+  test('RLY-14: many streams are asked 16 at a time', async () => {
+    const store = new SilentOpStore(world.log);
+    let [running, most] = [0, 0];
+    store.head = async () => {
+      most = Math.max(most, ++running);
+      await settle(3);
+      running--;
+      return 0n;
+    };
+    const relay = world.relay({ store, indexed: false });
+    const all = Array.from({ length: 50 }, (_, n) => poll(relay, 0n, 55_000, never, `s${n}`));
+    await settle();
+    world.time.advance(POLL_MS);
+    await settle(200);
+    expect([most, all.some(({ ended }) => ended)]).toEqual([16, false]);
+  });
+
   test('RLY-14: one poll serves any number of readers, and nobody polls while nobody waits', async () => {
     const store = new SilentOpStore(world.log);
     const relay = world.relay({ store });

@@ -1,10 +1,10 @@
 import type { Feed } from '@tidemark/libs-feed-contract';
 import type { Clock, Sleeper } from '@tidemark/libs-kernel';
-import type { OpStore } from '@tidemark/libs-op-store-contract';
+import type { IndexedOpStore } from '@tidemark/libs-op-store-contract';
 import { OpStoreFeed } from './op-store-feed.ts';
 
 export interface OpStoreFeedOptions {
-  readonly opStore: OpStore;
+  readonly opStore: IndexedOpStore;
   readonly clock: Clock;
   readonly sleeper: Sleeper;
   /** First wait after a change; doubles while nothing comes, up to pollMsMax. */

@@ -1,7 +1,7 @@
 import { type FeedHarness, feedConformance } from '@tidemark/libs-feed-contract/testing';
 import { Fault } from '@tidemark/libs-kernel';
 import { ManualTime } from '@tidemark/libs-kernel/testing';
-import type { OpStore } from '@tidemark/libs-op-store-contract';
+import type { IndexedOpStore } from '@tidemark/libs-op-store-contract';
 import { MemoryOpLog, MemoryOpStore, anOp } from '@tidemark/libs-op-store-contract/testing';
 import { connectOpStoreFeed } from './connect.ts';
 
@@ -15,7 +15,7 @@ function harness(): FeedHarness {
   };
 }
 
-async function raise(store: OpStore, stream: string, head: bigint): Promise<void> {
+async function raise(store: IndexedOpStore, stream: string, head: bigint): Promise<void> {
   for (let seq = (await store.head(stream)) + 1n; seq <= head; seq++)
     await store.append(stream, [anOp({ opId: String(seq) })]);
 }
@@ -24,7 +24,7 @@ describe('OpStoreFeed', () => {
   test.each(feedConformance)('$title', ({ run }) => run(harness()));
 });
 
-async function open(store: OpStore) {
+async function open(store: IndexedOpStore) {
   const time = new ManualTime();
   return { time, feed: await connectOpStoreFeed({ opStore: store, clock: time, sleeper: time, passMs: 60_000 }) };
 }

@@ -1,9 +1,9 @@
 import { type ConformanceCase, failedTitles, titlesNaming } from '@tidemark/libs-kernel/testing';
 import {
+  indexedOpStoreConformance,
   memoryOpStore,
   memoryPrefixRegistry,
   memoryPresenceBoard,
-  opStoreConformance,
   opStoreMutants,
   prefixRegistryConformance,
   prefixRegistryMutants,
@@ -11,7 +11,7 @@ import {
   presenceBoardMutants,
 } from './testing.ts';
 
-judge('OpStore', opStoreConformance, opStoreMutants, memoryOpStore);
+judge('OpStore', indexedOpStoreConformance, opStoreMutants, memoryOpStore);
 judge('PrefixRegistry', prefixRegistryConformance, prefixRegistryMutants, memoryPrefixRegistry);
 judge('PresenceBoard', presenceBoardConformance, presenceBoardMutants, memoryPresenceBoard);
 

@@ -1,10 +1,10 @@
-import type { OpStoreHarness, PrefixRegistryHarness, PresenceBoardHarness } from './conformance/harness.ts';
+import type { IndexedOpStoreHarness, PrefixRegistryHarness, PresenceBoardHarness } from './conformance/harness.ts';
 import { MemoryOpLog, MemoryOpStore } from './memory-op-store.ts';
 import { type MemoryClaims, MemoryPrefixRegistry } from './memory-prefix-registry.ts';
 import { type MemoryRows, MemoryPresenceBoard } from './memory-presence-board.ts';
 
 /** The harnesses of the memory models, or of mutants of them. */
-export function memoryOpStore(Handle: new (log: MemoryOpLog) => MemoryOpStore = MemoryOpStore): OpStoreHarness {
+export function memoryOpStore(Handle: new (log: MemoryOpLog) => MemoryOpStore = MemoryOpStore): IndexedOpStoreHarness {
   const log = new MemoryOpLog();
   return {
     open: async () => new Handle(log),

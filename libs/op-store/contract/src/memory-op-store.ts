@@ -4,7 +4,7 @@ import type {
   AppendOutcome,
   AppendWatch,
   ChangePage,
-  OpStore,
+  IndexedOpStore,
   ReadPage,
   SequencedOp,
   StreamHead,
@@ -28,7 +28,7 @@ export class MemoryOpLog {
 }
 
 /** The op store's behaviour without a disk. Each instance is one handle; handles on one log see the same ops. */
-export class MemoryOpStore implements OpStore {
+export class MemoryOpStore implements IndexedOpStore {
   protected readonly log: MemoryOpLog;
   #closed = false;
 

@@ -60,8 +60,11 @@ export interface OpStore {
    * also inside one call. Durable when it resolves (RLY-6). Ops before a failing op may stay stored; a repeat of the whole call
    * finds them. An op that {@link refusal} names must not be given. Calls that wait together may share a transaction; each stands or
    * fails alone. Safe with any number of processes on one database (RLY-18).
+   *
+   * `unwanted`: once it aborts nobody waits for the answer. A store that sends several transactions sends no further one, and rejects
+   * with `deadline`; what was sent stays.
    */
-  append(stream: string, ops: readonly Op[]): Promise<readonly AppendOutcome[]>;
+  append(stream: string, ops: readonly Op[], unwanted?: AbortSignal): Promise<readonly AppendOutcome[]>;
 
   /**
    * Ops with seq > max(after, 0), ascending, at most `limit` ops and about `bytesMax` bytes of text (default PULL_PAGE_BYTES_MAX), but
@@ -84,18 +87,9 @@ export interface OpStore {
   /** Streams that hold an op, with their heads, in UTF-8 order of their ids, from the first id above `after` (null: from the start). */
   streams(after: string | null, limit: number): Promise<readonly StreamHead[]>;
 
-  /** Opaque position of "now": `changes(position)` returns every stream whose append resolves after this call began. */
-  position(): Promise<string>;
-
-  /**
-   * See {@link ChangePage}; at most `limit` streams, `limit` >= 1. A page with fewer may still not be the last: the end is an unmoved
-   * position. A hint to look at a stream, never an order across streams; positions are not kept across restarts.
-   */
-  changes(position: string, limit: number): Promise<ChangePage>;
-
   /**
    * Calls `onAppend` with the stream of appends by any process, soon after they commit. A hint: one may be missing or repeated, so a
-   * reader that needs certainty reads. null: this store cannot tell; poll `changes`.
+   * reader that needs certainty reads. null: this store cannot tell.
    */
   watch(onAppend: (stream: string) => void): Promise<AppendWatch | null>;
 
@@ -105,3 +99,18 @@ export interface OpStore {
   /** Gives up this handle. Any later call rejects with `unavailable`; a second close does nothing. */
   close(): Promise<void>;
 }
+
+/** Which streams changed, of a store that can say it. */
+export interface ChangeIndex {
+  /** Opaque position of "now": `changes(position)` returns every stream whose append resolves after this call began. */
+  position(): Promise<string>;
+
+  /**
+   * See {@link ChangePage}; at most `limit` streams, `limit` >= 1. A page with fewer may still not be the last: the end is an unmoved
+   * position. A hint to look at a stream, never an order across streams; positions are not kept across restarts.
+   */
+  changes(position: string, limit: number): Promise<ChangePage>;
+}
+
+/** An op store that can say which of its streams changed. */
+export interface IndexedOpStore extends OpStore, ChangeIndex {}

@@ -1,8 +1,9 @@
 import type { ConformanceCase } from '@tidemark/libs-kernel/testing';
 import { appendCases } from './conformance/append.ts';
+import { changesCases } from './conformance/changes.ts';
 import { erasingCases } from './conformance/erasing.ts';
 import { fidelityCases } from './conformance/fidelity.ts';
-import type { OpStoreHarness } from './conformance/harness.ts';
+import type { IndexedOpStoreHarness, OpStoreHarness } from './conformance/harness.ts';
 import { listingCases } from './conformance/listing.ts';
 import { readCases } from './conformance/read.ts';
 import { sharingCases } from './conformance/sharing.ts';
@@ -13,7 +14,12 @@ import { readMutants } from './mutants/read.ts';
 import { sharingMutants } from './mutants/sharing.ts';
 
 export { anOp, someOps } from './an-op.ts';
-export type { OpStoreHarness, PrefixRegistryHarness, PresenceBoardHarness } from './conformance/harness.ts';
+export type {
+  IndexedOpStoreHarness,
+  OpStoreHarness,
+  PrefixRegistryHarness,
+  PresenceBoardHarness,
+} from './conformance/harness.ts';
 export { readAll } from './conformance/look.ts';
 export { prefixCases as prefixRegistryConformance } from './conformance/prefixes.ts';
 export { presenceCases as presenceBoardConformance } from './conformance/presence.ts';
@@ -32,6 +38,12 @@ export const opStoreConformance: readonly ConformanceCase<OpStoreHarness>[] = [
   ...sharingCases,
   ...listingCases,
   ...erasingCases,
+];
+
+/** The same and more of a store that can say which streams changed. */
+export const indexedOpStoreConformance: readonly ConformanceCase<IndexedOpStoreHarness>[] = [
+  ...opStoreConformance,
+  ...changesCases,
 ];
 
 /** Broken models: each fails exactly the cases that name it. */

@@ -1,11 +1,11 @@
-import type { OpStore } from '@tidemark/libs-op-store-contract';
+import type { IndexedOpStore } from '@tidemark/libs-op-store-contract';
 import { memoryPrefixRegistry, memoryPresenceBoard } from '@tidemark/libs-op-store-contract/testing';
 
 /** Takes the place of the SQLite adapter in a relay: answers seqs and stores nothing. */
 export async function connectSqlite() {
   const heads = new Map<string, bigint>();
   const headOf = (stream: string): bigint => heads.get(stream) ?? 0n;
-  const opStore: OpStore = {
+  const opStore: IndexedOpStore = {
     refusal: () => null,
     async append(stream, ops) {
       const head = headOf(stream);

@@ -93,28 +93,6 @@ export const erasingCases: readonly ConformanceCase<OpStoreHarness>[] = [
     },
   },
   {
-    title: 'FLD-1, RLY-19: after an erasure a follower is told of every later append',
-    kills: 'forgets-followers-on-erase',
-    alsoFails: ['names-new-streams-alone'],
-    async run({ open }) {
-      const store = await open();
-      await store.append('kept', someOps(2));
-      await store.append('gone', someOps(20, 'gone'));
-      const position = await store.position();
-      await store.erase('gone');
-      await store.append('later', someOps(3, 'later'));
-      await store.append('kept', someOps(3, 'more'));
-      const told = new Set<string>();
-      for (let at = position; ;) {
-        const page = await store.changes(at, 10);
-        for (const { stream } of page.changed) told.add(stream);
-        if (page.position === at) break;
-        at = page.position;
-      }
-      deepEqual([told.has('later'), told.has('kept')], [true, true]);
-    },
-  },
-  {
     title: 'RLY-14: where appends can be watched, those of another handle are told',
     kills: 'tells-of-its-own-appends-alone',
     run: ({ open }) => hearsEach(open, ['a']),

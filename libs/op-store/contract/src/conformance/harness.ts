@@ -1,5 +1,5 @@
 import type { Op } from '@tidemark/libs-wire';
-import type { OpStore } from '../op-store.ts';
+import type { IndexedOpStore, OpStore } from '../op-store.ts';
 import type { PrefixRegistry } from '../prefix-registry.ts';
 import type { PresenceBoard } from '../presence-board.ts';
 
@@ -9,6 +9,11 @@ export interface OpStoreHarness {
   open(): Promise<OpStore>;
   /** Puts an op at a seq past the port, as an older writer or a damaged disk would have left it. */
   plant(stream: string, seq: bigint, op: Op): Promise<void>;
+}
+
+/** An empty op log whose handles say which streams changed. */
+export interface IndexedOpStoreHarness extends OpStoreHarness {
+  open(): Promise<IndexedOpStore>;
 }
 
 /** An empty registry of its own for one case. */

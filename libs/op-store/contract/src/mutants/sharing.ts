@@ -85,6 +85,11 @@ export const sharingMutants: OpStoreMutants = {
   'answers-after-close': class extends MemoryOpStore {
     override async close(): Promise<void> {}
   },
+  'tells-changes-after-close': class extends MemoryOpStore {
+    override async position(): Promise<string> {
+      return String(this.log.journal.length);
+    }
+  },
   'sorts-streams-by-utf16': class extends MemoryOpStore {
     override async streams(after: string | null, limit: number): Promise<readonly StreamHead[]> {
       const all = await super.streams(after, Infinity);

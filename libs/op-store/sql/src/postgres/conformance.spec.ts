@@ -1,5 +1,5 @@
 import {
-  opStoreConformance,
+  indexedOpStoreConformance,
   prefixRegistryConformance,
   presenceBoardConformance,
 } from '@tidemark/libs-op-store-contract/testing';
@@ -31,7 +31,7 @@ function cases<Harness>(
 }
 
 describe('the op store in Postgres', () => {
-  cases(opStoreConformance, (scratch) => ({
+  cases(indexedOpStoreConformance, (scratch) => ({
     open: async () => (await scratch.open()).opStore,
     plant: (stream, seq, op) => plant(scratch, stream, seq, op),
   }));

@@ -1,5 +1,5 @@
 import type { Clock, Random, Sleeper } from '@tidemark/libs-kernel';
-import type { OpStore, PrefixRegistry, PresenceBoard } from '@tidemark/libs-op-store-contract';
+import type { IndexedOpStore, PrefixRegistry, PresenceBoard } from '@tidemark/libs-op-store-contract';
 import { parseAddress } from './address.ts';
 import { Announcer, channelOf } from './announcer.ts';
 import { PostgresConnection } from './connection.ts';
@@ -34,7 +34,7 @@ export interface PostgresOptions {
 }
 
 export interface PostgresStores {
-  readonly opStore: OpStore;
+  readonly opStore: IndexedOpStore;
   readonly prefixRegistry: PrefixRegistry;
   readonly presenceBoard: PresenceBoard;
   /** Closes the pool that the three share, as opStore.close() does. */

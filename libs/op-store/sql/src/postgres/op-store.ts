@@ -1,5 +1,5 @@
 import { type Clock, PULL_PAGE_BYTES_MAX } from '@tidemark/libs-kernel';
-import type { OpStore } from '@tidemark/libs-op-store-contract';
+import type { IndexedOpStore } from '@tidemark/libs-op-store-contract';
 import { append } from './append.ts';
 import type { Announcer } from './announcer.ts';
 import { changes, position } from './changes.ts';
@@ -16,7 +16,7 @@ export function postgresOpStore(
   clock: Clock,
   announcer: Announcer,
   watching: WatchOptions,
-): OpStore {
+): IndexedOpStore {
   const nowSecs = (): bigint => BigInt(Math.floor(clock.now() / 1000));
   return {
     refusal: refusalOf,

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { OpStore } from '@tidemark/libs-op-store-contract';
+import type { IndexedOpStore } from '@tidemark/libs-op-store-contract';
 import {
-  opStoreConformance,
+  indexedOpStoreConformance,
   prefixRegistryConformance,
   presenceBoardConformance,
 } from '@tidemark/libs-op-store-contract/testing';
@@ -15,7 +15,7 @@ afterEach(() => scratch.remove());
 
 describe('the stores in SQLite, each handle with its own writer thread', () => {
   const open = async () => turning((await scratch.openWithThread()).opStore);
-  test.each(opStoreConformance)('$title', ({ run }) => run({ open, plant: (...op) => scratch.plant(...op) }));
+  test.each(indexedOpStoreConformance)('$title', ({ run }) => run({ open, plant: (...op) => scratch.plant(...op) }));
 
   const openRegistry = async () => (await scratch.openWithThread()).prefixRegistry;
   test.each(prefixRegistryConformance)('$title', ({ run }) => run({ open: openRegistry }));
@@ -25,7 +25,7 @@ describe('the stores in SQLite, each handle with its own writer thread', () => {
 });
 
 /** A case that reads in a loop would not let this thread hear of its writes, because a read ends without a turn of the event loop. */
-function turning(store: OpStore): OpStore {
+function turning(store: IndexedOpStore): IndexedOpStore {
   return {
     ...store,
     read: (...args) => turn().then(() => store.read(...args)),

@@ -1,5 +1,5 @@
 import {
-  opStoreConformance,
+  indexedOpStoreConformance,
   prefixRegistryConformance,
   presenceBoardConformance,
 } from '@tidemark/libs-op-store-contract/testing';
@@ -14,7 +14,7 @@ afterEach(() => scratch.remove());
 
 describe('the op store in SQLite', () => {
   const open = async () => (await scratch.open()).opStore;
-  test.each(opStoreConformance)('$title', ({ run }) => run({ open, plant: (...op) => scratch.plant(...op) }));
+  test.each(indexedOpStoreConformance)('$title', ({ run }) => run({ open, plant: (...op) => scratch.plant(...op) }));
 });
 
 describe('the prefix registry in SQLite', () => {

@@ -1,5 +1,5 @@
 import type { Clock, Sleeper } from '@tidemark/libs-kernel';
-import type { OpStore, PrefixRegistry, PresenceBoard } from '@tidemark/libs-op-store-contract';
+import type { IndexedOpStore, PrefixRegistry, PresenceBoard } from '@tidemark/libs-op-store-contract';
 import { SqliteConnection } from './connection.ts';
 import { sqliteOpStore } from './op-store.ts';
 import { sqlitePrefixRegistry } from './prefix-registry.ts';
@@ -15,7 +15,7 @@ export interface SqliteOptions {
 }
 
 export interface SqliteStores {
-  readonly opStore: OpStore;
+  readonly opStore: IndexedOpStore;
   readonly prefixRegistry: PrefixRegistry;
   readonly presenceBoard: PresenceBoard;
   /** Rejects, with a fault that says why, when nothing can be written any more: the process should end. Reads go on. */

@@ -1,5 +1,5 @@
 import { type Clock, Fault, PULL_PAGE_BYTES_MAX, asFault } from '@tidemark/libs-kernel';
-import type { AppendOutcome, OpStore } from '@tidemark/libs-op-store-contract';
+import type { AppendOutcome, IndexedOpStore } from '@tidemark/libs-op-store-contract';
 import type { Op } from '@tidemark/libs-wire';
 import { prepareChanges } from './changes.ts';
 import type { Appended, Cell, Erased } from './command.ts';
@@ -9,7 +9,7 @@ import { prepareRead } from './read.ts';
 import { prepareStreams } from './streams.ts';
 
 /** An append is stored whole or not at all. */
-export function sqliteOpStore(connection: SqliteConnection, clock: Clock): OpStore {
+export function sqliteOpStore(connection: SqliteConnection, clock: Clock): IndexedOpStore {
   const { handle } = connection;
   const read = prepareRead(handle);
   const streams = prepareStreams(handle);
