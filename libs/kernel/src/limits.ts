@@ -6,6 +6,8 @@ export const PUSH_BODY_BYTES_MAX = 8 * 1024 * 1024;
 export const PUSH_OPS_MAX = 1000;
 /** Relay: members beyond the protocol's own that a pushed op may have, inclusive; repeated ones count. What is stored may have more. */
 export const OP_EXTRA_MEMBERS_MAX = 1000;
+/** Relay: such members of all ops of one push together, inclusive: reading and writing them takes longer than anything else of a push. */
+export const PUSH_EXTRA_MEMBERS_MAX = 20_000;
 /** Relay: body of an announcement, inclusive. */
 export const PRESENCE_BODY_BYTES_MAX = 4096;
 /** Relay: ops in a page when `limit` is not given. */

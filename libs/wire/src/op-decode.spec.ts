@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { OP_EXTRA_MEMBERS_MAX, PUSH_OPS_MAX } from '@tidemark/libs-kernel';
+import { OP_EXTRA_MEMBERS_MAX, PUSH_EXTRA_MEMBERS_MAX, PUSH_OPS_MAX } from '@tidemark/libs-kernel';
 import { anyJson, anyKey, anyOp, bytesOf, refusal } from './arbitraries.ts';
 import { I64_MAX, I64_MIN } from './int64.ts';
 import { decodeUtf8, readJson } from './json-read.ts';
@@ -137,6 +137,17 @@ describe('decodePush', () => {
     expect(refuse(pushText(opText(), over, opText({ lamport: '"1"' })))).toBe(problem);
     expect(refuse(pushText(opText(), over.replace(/u\d+/g, 'u')))).toBe(problem);
     expect(decodePage(bytesOf(`{"ops":[${over}],"next":1}`)).ops[0]?.extra).toHaveLength(full!.extra.length + 10);
+  });
+
+  // kills: op-decode.ts: this.#extraLeft -= draft.extraCount => this.#extraLeft -= 0
+  test('RLY-2, OPS-4: the ops of a push may have 20,000 unknown members together; with more, fewer ops fit', () => {
+    const op = (members: number) =>
+      opText(Object.fromEntries(Array.from({ length: members }, (_, i) => [`u${i}`, '1'])));
+    const many = Array.from({ length: PUSH_EXTRA_MEMBERS_MAX / 1000 }, () => op(1000));
+    expect(decodeText(pushText(...many, op(0)))).toHaveLength(21);
+    const problem = 'too_large: ops: more than 20000 unknown members in all';
+    expect(refuse(pushText(...many, op(1), opText({ lamport: '"1"' })))).toBe(problem);
+    expect(refuse(pushText(opText({ lamport: '"1"' }), ...many, op(1)))).toMatch(/^invalid: ops\[0\]/);
   });
 
   test('SEC-2: an op may carry __proto__ and constructor and touches no prototype', () => {

@@ -66,6 +66,11 @@ export class OpDraft {
     return place;
   }
 
+  /** How many unknown members are kept; repeated ones count. */
+  get extraCount(): number {
+    return this.#extra.length;
+  }
+
   /** What is wrong with the op, to stand behind the op's own place: `.field: problem`; null when nothing is. */
   problem(): string | null {
     const missing = REQUIRED & ~this.#given;
