@@ -56,6 +56,11 @@ export class SqliteConnection {
     });
   }
 
+  /** Lets the rest of this process have its turn. */
+  turn(): Promise<void> {
+    return this.#options.sleeper.sleep(0);
+  }
+
   /** On disk when this resolves, together with other writes that waited. */
   write<C extends Command>(command: C, weight = ONE_ROW): Promise<AnswerTo[C['kind']]> {
     return this.#writes.run(command, weight);

@@ -2,9 +2,10 @@ import { Fault } from '@tidemark/libs-kernel';
 import { anOp, someOps } from '@tidemark/libs-op-store-contract/testing';
 import Database from 'better-sqlite3';
 import type { Writer } from './command.ts';
-import { storesOn } from './connect.ts';
+import { connectSqlite, storesOn } from './connect.ts';
 import { SqliteConnection } from './connection.ts';
 import { openFile } from './open-file.ts';
+import { OP_COLUMNS } from './op-row.ts';
 import { Scratch } from './scratch.ts';
 import { ThreadWriter } from './thread-writer.ts';
 
@@ -81,6 +82,20 @@ describe('the op store in SQLite', () => {
     expect(outcomes.flat().map(({ seq }) => seq)).toEqual([5001n, 5002n]);
     expect(left).toEqual({ head: 5002n, burned: 4000n });
     expect((await opStore.read('s', 0n, 10)).ops.map(({ seq }) => seq)).toEqual([5001n, 5002n]);
+  });
+
+  // kills: streams.ts: const COUNTED_MAX = 10_000 => const COUNTED_MAX = 10_000_000
+  it('RLY-19: the ops of a long stream are counted in parts, between which this thread does other work', async () => {
+    await (await scratch.open()).close();
+    const rows = 'WITH RECURSIVE n (seq) AS (SELECT 1 UNION ALL SELECT seq + 1 FROM n WHERE seq < 30000)';
+    tamper(`${rows} INSERT INTO stream_ops (stream_id, seq, ${OP_COLUMNS})
+      SELECT 's', seq * 2, 1, 'op-' || seq, 1, 1, 'task', '', '', '', '', NULL, '', '', '{}' FROM n`);
+    let turns = 0;
+    const sleeper = { sleep: (ms: number) => ((turns += 1), scratch.time.sleep(ms)) };
+    const { opStore } = await connectSqlite({ file: scratch.file, clock: scratch.time, sleeper });
+    expect(await opStore.describe('s')).toEqual({ head: 60_000n, burned: 30_000n });
+    expect(turns).toBe(3);
+    await opStore.close();
   });
 
   it('OPS-6, RLY-19: an erasure that breaks off after its first part says that some ops are gone', async () => {

@@ -1,12 +1,12 @@
 import { type Clock, Fault, PULL_PAGE_BYTES_MAX, asFault } from '@tidemark/libs-kernel';
-import type { AppendOutcome, IndexedOpStore } from '@tidemark/libs-op-store-contract';
+import type { AppendOutcome, IndexedOpStore, StreamState } from '@tidemark/libs-op-store-contract';
 import type { Op } from '@tidemark/libs-wire';
 import { prepareChanges } from './changes.ts';
 import type { Appended, Cell, Erased } from './command.ts';
 import type { SqliteConnection } from './connection.ts';
 import { pushCells, textUnits } from './op-row.ts';
 import { prepareRead } from './read.ts';
-import { prepareStreams } from './streams.ts';
+import { type Streams, prepareStreams } from './streams.ts';
 
 /** An append is stored whole or not at all. */
 export function sqliteOpStore(connection: SqliteConnection, clock: Clock): IndexedOpStore {
@@ -22,7 +22,7 @@ export function sqliteOpStore(connection: SqliteConnection, clock: Clock): Index
     read: (stream, after, limit, bytesMax = PULL_PAGE_BYTES_MAX) =>
       connection.read(() => read(stream, after, limit, bytesMax)),
     head: (stream) => connection.read(() => streams.head(stream)),
-    describe: (stream) => connection.read(() => streams.describe(stream)),
+    describe: (stream) => describe(connection, streams, stream),
     erase: (stream) => erase(connection, stream, nowSecs()),
     streams: (after, limit) => connection.read(() => streams.list(after, limit)),
     position: () => connection.read(() => changes.position()),
@@ -47,6 +47,26 @@ function toOutcomes({ seqs, existing }: Appended): AppendOutcome[] {
   const outcomes = Array.from(seqs, (seq): AppendOutcome => ({ kind: 'stored', seq }));
   for (const at of existing) outcomes[at] = { kind: 'existing', seq: seqs[at] as bigint };
   return outcomes;
+}
+
+/**
+ * Part by part, so that whatever else this thread has to do comes between. Ops that are erased meanwhile may be counted; later appends
+ * are not.
+ */
+async function describe(connection: SqliteConnection, streams: Streams, stream: string): Promise<StreamState> {
+  const first = await connection.read(() => {
+    const head = streams.head(stream);
+    return { head, ...streams.count(stream, 0n, head) };
+  });
+  const { head } = first;
+  let [counted, last] = [first.ops, first.last];
+  while (last !== null) {
+    await connection.turn();
+    const after: bigint = last;
+    const part = await connection.read(() => streams.count(stream, after, head));
+    [counted, last] = [counted + part.ops, part.last];
+  }
+  return { head, burned: head - BigInt(counted) };
 }
 
 /** Part by part, so that other writes come between; one that fails after the first says that some ops are gone. */

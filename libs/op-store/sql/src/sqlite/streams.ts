@@ -1,4 +1,4 @@
-import type { StreamHead, StreamState } from '@tidemark/libs-op-store-contract';
+import type { StreamHead } from '@tidemark/libs-op-store-contract';
 import type { Handle } from './open-file.ts';
 
 const HEAD = `
@@ -11,10 +11,13 @@ export function prepareHead(handle: Handle): (stream: string) => bigint {
   return (stream) => head.get(stream, stream) as bigint;
 }
 
+/** Rows counted at a time. */
+const COUNTED_MAX = 10_000;
+
 export interface Streams {
   head(stream: string): bigint;
-  /** Counts the stream's ops. */
-  describe(stream: string): StreamState;
+  /** Ops with a seq above `after`, up to `upTo`, as many as COUNTED_MAX; `last` is the highest of their seqs when there may be more. */
+  count(stream: string, after: bigint, upTo: bigint): { readonly ops: number; readonly last: bigint | null };
   list(after: string | null, limit: number): StreamHead[];
 }
 
@@ -28,15 +31,18 @@ export function prepareStreams(handle: Handle): Streams {
   const following = handle.prepare<[string], string | null>(
     'SELECT min(stream_id) FROM stream_ops WHERE stream_id > ?',
   );
-  const count = handle.prepare<[string], bigint>('SELECT count(*) FROM stream_ops WHERE stream_id = ?');
-  count.pluck().safeIntegers();
+  const some = 'SELECT seq FROM stream_ops WHERE stream_id = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?';
+  const count = handle.prepare<[string, bigint, bigint, number], [bigint, bigint | null]>(
+    `SELECT count(*), max(seq) FROM (${some})`,
+  );
+  count.raw().safeIntegers();
   first.pluck();
   following.pluck();
   return {
     head: headOf,
-    describe(stream) {
-      const head = headOf(stream);
-      return { head, burned: head - (count.get(stream) as bigint) };
+    count(stream, after, upTo) {
+      const [ops, last] = count.get(stream, after, upTo, COUNTED_MAX) as [bigint, bigint | null];
+      return { ops: Number(ops), last: ops < COUNTED_MAX ? null : last };
     },
     list(after, limit) {
       const heads: StreamHead[] = [];
