@@ -11,7 +11,10 @@ export interface Answer {
 export class Connection {
   readonly #socket: Socket;
   readonly #host: string;
-  #received: Buffer = Buffer.alloc(0);
+  /** Of the answer that is arriving: its head, its body as far as it came, and how much that is. */
+  #head = '';
+  #body: Buffer | undefined;
+  #bodyBytes = 0;
   #waiting: { resolve: (answer: Answer) => void; reject: (error: Error) => void } | undefined;
 
   private constructor(socket: Socket, host: string) {
@@ -55,14 +58,28 @@ export class Connection {
   }
 
   #receive(chunk: Buffer): void {
-    this.#received = this.#received.length === 0 ? chunk : Buffer.concat([this.#received, chunk]);
-    const end = this.#received.indexOf('\r\n\r\n');
-    if (end < 0) return;
-    const head = this.#received.toString('latin1', 0, end);
-    const length = Number(/content-length: (\d+)/i.exec(head)?.[1]);
-    if (this.#received.length < end + 4 + length) return;
-    const body = this.#received.subarray(end + 4, end + 4 + length);
-    this.#received = Buffer.alloc(0);
+    const rest = this.#body === undefined ? this.#receiveHead(chunk) : chunk;
+    const body = this.#body;
+    if (body === undefined) return;
+    this.#bodyBytes += rest.copy(body, this.#bodyBytes);
+    if (this.#bodyBytes < body.length) return;
+    const head = this.#head;
+    this.#head = '';
+    this.#body = undefined;
     this.#waiting?.resolve({ status: Number(head.slice(9, 12)), head, body });
   }
+
+  /** Answers what of the chunk stands behind the head. */
+  #receiveHead(chunk: Buffer): Buffer {
+    const before = this.#head.length;
+    this.#head += chunk.toString('latin1');
+    const end = this.#head.indexOf('\r\n\r\n');
+    if (end < 0) return NOTHING;
+    this.#head = this.#head.slice(0, end);
+    this.#body = Buffer.allocUnsafe(Number(/content-length: (\d+)/i.exec(this.#head)?.[1] ?? 0));
+    this.#bodyBytes = 0;
+    return chunk.subarray(end + 4 - before);
+  }
 }
+
+const NOTHING = Buffer.alloc(0);
