@@ -1,5 +1,8 @@
 export { ServerAbsent } from './absent.ts';
 export { composeCommand } from './compose.ts';
+export { type Call, type Cost } from './dynamodb-call.ts';
+export * from './fault-proxy.ts';
+export * from './fault-rules.ts';
 export { freePort } from './free-port.ts';
 export { Server } from './server.ts';
 export * from './services.ts';

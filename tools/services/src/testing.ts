@@ -1,6 +1,9 @@
 import { type Service, type ServiceName, type ServicesRequest, startPooler, startServices } from './services.ts';
 
 export { type Certificates, makeCertificates } from './certificates.ts';
+export { type Call, type Cost } from './dynamodb-call.ts';
+export * from './fault-proxy.ts';
+export * from './fault-rules.ts';
 
 export type PresentService = Exclude<Service, { kind: 'absent' }>;
 export type StartedService = Extract<Service, { kind: 'started' }>;
