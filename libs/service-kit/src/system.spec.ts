@@ -25,6 +25,19 @@ test('randomness has the asked size and range', () => {
   expect(systemClock.now()).toBeGreaterThan(1_700_000_000_000);
 });
 
+// kills: system.ts: (taken += n) => taken + n
+// kills: system.ts: pool.slice(taken => pool.subarray(taken
+test('no bytes are drawn twice, and whoever writes into theirs changes nobody else’s', () => {
+  const drawn = new Set<string>();
+  for (let i = 0; i < 5000; i++) {
+    const n = 8 + (i % 17);
+    const bytes = systemRandom.bytes(n);
+    drawn.add(Buffer.from(bytes.slice(0, 8)).toString('hex'));
+    new Uint8Array(bytes.buffer).fill(0);
+  }
+  expect(drawn.size).toBe(5000);
+});
+
 // kills: system.ts: Math.min(ms, 2 ** 31 - 1) => ms
 test('a sleep longer than a timer takes does not end at once', async () => {
   const stop = new AbortController();

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { systemRandom } from './system.ts';
 
 /** The place of some work in a trace, as W3C trace context says it. */
 export interface TraceContext {
@@ -30,6 +30,6 @@ export function traceparentOf({ traceId, spanId, sampled }: TraceContext): strin
 
 /** The beginning of a trace that nobody records. */
 export function newTrace(): TraceContext {
-  const bytes = randomBytes(24).toString('hex');
+  const bytes = Buffer.from(systemRandom.bytes(24)).toString('hex');
   return { traceId: bytes.slice(0, 32), spanId: bytes.slice(32), sampled: false, traceState: undefined };
 }
