@@ -1,0 +1,89 @@
+import {
+  type AttributeValue,
+  type CancellationReason,
+  GetItemCommand,
+  QueryCommand,
+  type TransactWriteItem,
+  TransactWriteItemsCommand,
+} from '@aws-sdk/client-dynamodb';
+import type { DynamoClient } from './client.ts';
+
+/** One call that is refused when an action is not allowed, and changes nothing in any case. */
+export interface Right {
+  /** What it needs, as a policy names it. */
+  readonly actions: string;
+  use(client: DynamoClient, table: string): Promise<unknown>;
+}
+
+type Key = Readonly<Record<string, AttributeValue>>;
+
+/** A stream that nobody writes; and if somebody does, no condition below can hold. */
+const STREAM: AttributeValue = { S: 'tidemark probe' };
+const NEVER = 'attribute_exists(stream_id) AND attribute_not_exists(stream_id)';
+
+const get = (rest: Key): Right => ({
+  actions: 'dynamodb:GetItem',
+  use: (client, TableName) =>
+    client.send(new GetItemCommand({ TableName, Key: { stream_id: STREAM, ...rest }, ConsistentRead: true })),
+});
+
+const query: Right = {
+  actions: 'dynamodb:Query',
+  use: (client, TableName) => {
+    const ExpressionAttributeValues = { ':stream': STREAM };
+    const KeyConditionExpression = 'stream_id = :stream';
+    return client.send(new QueryCommand({ TableName, KeyConditionExpression, ExpressionAttributeValues, Limit: 1 }));
+  },
+};
+
+/** DynamoDB asks for the right of each action of a transaction before it looks at any condition. */
+const transact = (actions: string, items: (table: string) => TransactWriteItem[]): Right => ({
+  actions,
+  use: (client, table) => client.send(new TransactWriteItemsCommand({ TransactItems: items(table) })),
+});
+
+const put = (TableName: string, rest: Key): TransactWriteItem => ({
+  Put: { TableName, Item: { stream_id: STREAM, ...rest }, ConditionExpression: NEVER },
+});
+
+/** What pushes and pulls need. */
+export const OPS_RIGHTS: readonly Right[] = [
+  query,
+  get({ seq: { N: '0' } }),
+  transact('dynamodb:PutItem, dynamodb:UpdateItem or dynamodb:ConditionCheckItem', (TableName) => [
+    put(TableName, { seq: { N: '2' } }),
+    {
+      Update: {
+        TableName,
+        Key: { stream_id: STREAM, seq: { N: '0' } },
+        UpdateExpression: 'SET next_seq = :seq',
+        ConditionExpression: NEVER,
+        ExpressionAttributeValues: { ':seq': { N: '0' } },
+      },
+    },
+    { ConditionCheck: { TableName, Key: { stream_id: STREAM, seq: { N: '1' } }, ConditionExpression: NEVER } },
+  ]),
+];
+
+/** What prefixes and presence need. */
+export const REGISTRY_RIGHTS: readonly Right[] = [
+  query,
+  get({ sk: { S: 'probe' } }),
+  transact('dynamodb:PutItem', (table) => [put(table, { sk: { S: 'probe' } })]),
+];
+
+/** A call that came as far as the conditions, or met another relay's probe there, was allowed. */
+export function isAllowed(thrown: unknown): boolean {
+  const { name, CancellationReasons = [] } = thrown as {
+    readonly name?: string;
+    readonly CancellationReasons?: readonly CancellationReason[];
+  };
+  if (name !== 'TransactionCanceledException') return false;
+  return CancellationReasons.some(({ Code }) => Code === 'ConditionalCheckFailed' || Code === 'TransactionConflict');
+}
+
+/** The action that was denied, as DynamoDB names it, else what was asked for; null when nothing was denied. */
+export function deniedAction(thrown: unknown, asked: string): string | null {
+  if (!(thrown instanceof Error) || thrown.name !== 'AccessDeniedException') return null;
+  return /dynamodb:\w+/.exec(thrown.message)?.[0] ?? asked;
+}
