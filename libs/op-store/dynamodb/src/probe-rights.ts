@@ -7,6 +7,7 @@ import {
   TransactWriteItemsCommand,
 } from '@aws-sdk/client-dynamodb';
 import type { DynamoClient } from './client.ts';
+import { nameOf } from './map-error.ts';
 
 /** One call that is refused when an action is not allowed, and changes nothing in any case. */
 export interface Right {
@@ -72,18 +73,24 @@ export const REGISTRY_RIGHTS: readonly Right[] = [
   transact('dynamodb:PutItem', (table) => [put(table, { sk: { S: 'probe' } })]),
 ];
 
-/** A call that came as far as the conditions, or met another relay's probe there, was allowed. */
-export function isAllowed(thrown: unknown): boolean {
-  const { name, CancellationReasons = [] } = thrown as {
-    readonly name?: string;
-    readonly CancellationReasons?: readonly CancellationReason[];
-  };
-  if (name !== 'TransactionCanceledException') return false;
-  return CancellationReasons.some(({ Code }) => Code === 'ConditionalCheckFailed' || Code === 'TransactionConflict');
+const THROTTLED = new Set(['ThrottlingError', 'ProvisionedThroughputExceeded']);
+
+/**
+ * `allowed`: a transaction that came as far as its conditions, or met another relay's probe there. `throttled`: it did not come that far,
+ * and may the next time. null: no cancelled transaction, or another reason.
+ */
+export function cancelledAs(thrown: unknown): 'allowed' | 'throttled' | null {
+  if (nameOf(thrown) !== 'TransactionCanceledException') return null;
+  const { CancellationReasons = [] } = thrown as { readonly CancellationReasons?: readonly CancellationReason[] };
+  if (CancellationReasons.some(({ Code }) => THROTTLED.has(Code ?? ''))) return 'throttled';
+  const isJudged = CancellationReasons.some(({ Code = '' }) =>
+    /^(ConditionalCheckFailed|TransactionConflict)$/.test(Code),
+  );
+  return isJudged ? 'allowed' : null;
 }
 
 /** The action that was denied, as DynamoDB names it, else what was asked for; null when nothing was denied. */
 export function deniedAction(thrown: unknown, asked: string): string | null {
-  if (!(thrown instanceof Error) || thrown.name !== 'AccessDeniedException') return null;
-  return /dynamodb:\w+/.exec(thrown.message)?.[0] ?? asked;
+  if (nameOf(thrown) !== 'AccessDeniedException') return null;
+  return /dynamodb:\w+/.exec((thrown as Error).message)?.[0] ?? asked;
 }

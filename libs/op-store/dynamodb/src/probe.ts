@@ -2,7 +2,7 @@ import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
 import { Fault, type Random, type Sleeper, backoffMs } from '@tidemark/libs-kernel';
 import type { DynamoClient } from './client.ts';
 import { mapError, nameOf } from './map-error.ts';
-import { OPS_RIGHTS, REGISTRY_RIGHTS, type Right, deniedAction, isAllowed } from './probe-rights.ts';
+import { OPS_RIGHTS, REGISTRY_RIGHTS, type Right, cancelledAs, deniedAction } from './probe-rights.ts';
 import { hasKey, keyText, OPS_KEY, REGISTRY_KEY, tableDefinition, type TableKey, type TableNames } from './tables.ts';
 
 export interface ProbeParts extends TableNames {
@@ -79,7 +79,9 @@ async function rightProblem(client: DynamoClient, table: ProbedTable, right: Rig
     await right.use(client, table.name);
     return null;
   } catch (thrown) {
-    if (isAllowed(thrown)) return null;
+    const end = cancelledAs(thrown);
+    if (end === 'allowed') return null;
+    if (end === 'throttled') throw new Fault('unavailable', `the table "${table.name}" takes no more now`);
     const action = deniedAction(thrown, right.actions);
     if (action !== null) return denial(table, action);
     throw thrown;
