@@ -6,7 +6,7 @@ import { type IngestAnswer, Tally, refuse } from './answer.ts';
 import { decode } from './decode.ts';
 import { type IngestLog, type IngestMetrics, WindowNotes, noMetrics, silentLog } from './observe.ts';
 import type { Tables } from './tables.ts';
-import { RequestWindows } from './window.ts';
+import { RequestWindows, mayStore } from './window.ts';
 
 export interface IngestParts {
   readonly deduplicator: Deduplicator;
@@ -53,8 +53,8 @@ export class IngestService {
   }
 
   /**
-   * Runs to its end: it does not notice a client that goes away. Windows of at most 256 records, one after the other; the first that
-   * fails is the answer, and nothing of later ones is touched.
+   * Runs to its end: it does not notice a client that goes away. Windows of at most 256 records, one after the other; the ids of the next
+   * are claimed while one is published. The first that fails is the answer; nothing of later ones is published, and their ids are free.
    */
   async ingest(request: IngestRequest): Promise<IngestAnswer> {
     const admission = this.admit(request);
@@ -63,11 +63,19 @@ export class IngestService {
     if (decoded.kind === 'refused') return refuse(decoded.status, decoded.error);
     const windows = this.#windowsOf(admission, request);
     const tally = new Tally();
-    for (const raw of chunks(decoded.kind === 'single' ? [decoded.record] : decoded.records, WINDOW_RECORDS_MAX)) {
-      const window = await windows.open(raw);
-      const end = window.kind === 'open' ? await windows.close(window) : window;
-      if (end.kind === 'failed') return refuse(end.failure.status, end.failure.error, end.failure);
+    const raw = chunks(decoded.kind === 'single' ? [decoded.record] : decoded.records, WINDOW_RECORDS_MAX);
+    const openNext = async () => {
+      const next = raw.next();
+      return next.done === true ? null : windows.open(next.value);
+    };
+    for (let window = await openNext(); window !== null;) {
+      const [end, next] = await Promise.all([windows.close(window), mayStore(window) ? openNext() : null]);
+      if (end.kind === 'failed') {
+        if (next !== null) await windows.drop(next);
+        return refuse(end.failure.status, end.failure.error, end.failure);
+      }
       tally.add(end.results);
+      window = next;
     }
     return decoded.kind === 'single' ? tally.single() : tally.batch();
   }

@@ -47,8 +47,13 @@ export class WindowNotes {
     if (missing > 0) this.#log.warn(this.#fields({ records: missing }), 'records without dedupe id');
   }
 
-  reserveFailed(records: readonly Prepared[], fault: Fault): void {
+  /** A window was given up before anything of it was sent. */
+  dropped(records: readonly Prepared[]): void {
     this.#count('unsent', records.filter(({ kind }) => kind === 'ready').length);
+  }
+
+  reserveFailed(records: readonly Prepared[], fault: Fault): void {
+    this.dropped(records);
     const level = fault.code === 'unavailable' ? 'warn' : 'error';
     this.#log[level](this.#fields({ err: fault }), 'reserve failed');
   }
@@ -84,7 +89,7 @@ const ENDS = ['stored', 'duplicate', 'refused', 'uncertain', 'unsent'] as const;
 
 function endOf(fate: Fate, fates: readonly Fate[]): (typeof ENDS)[number] | 'rejected' {
   if (fate.kind === 'rejected' || fate.kind === 'duplicate') return fate.kind;
-  if (fate.kind === 'in_flight') return 'unsent';
+  if (fate.kind === 'in_flight' || fate.kind === 'refused_before') return 'unsent';
   if (fate.kind === 'repeat') {
     const first = fates[fate.of];
     const firstEnd = first === undefined ? 'unsent' : endOf(first, fates);

@@ -6,6 +6,8 @@ import type { Prepared } from './prepare.ts';
 export type Standing =
   | { readonly kind: 'rejected' | 'unkeyed' | 'duplicate' | 'in_flight' }
   | { readonly kind: 'repeat'; readonly of: number }
+  /** The same id as a record of an earlier window of the request, under a claim that the store does not know as committed. */
+  | { readonly kind: 'earlier'; readonly id: string }
   | { readonly kind: 'claimed'; readonly claim: ClaimedKey };
 
 export type Reservation =
@@ -15,8 +17,8 @@ export type Reservation =
 
 /**
  * Claims the ids of a window with one Reserve, none when no record has an id. An id that occurs twice is asked once: the later record
- * shares the fate of the first, whatever that will be. An id in `held` is one that this request published under a claim which the store
- * does not know as committed: it is a duplicate, not in flight.
+ * shares the fate of the first, whatever that will be. An id in `held` is claimed by an earlier window of this request: it shares that
+ * record's fate, and is not in flight.
  */
 export async function reserve(
   records: readonly Prepared[],
@@ -29,7 +31,7 @@ export async function reserve(
   const standings = records.map((record, position): Standing | number => {
     if (record.kind === 'rejected') return { kind: 'rejected' };
     if (record.key === null) return { kind: 'unkeyed' };
-    if (held.has(record.key.id)) return { kind: 'duplicate' };
+    if (held.has(record.key.id)) return { kind: 'earlier', id: record.key.id };
     const first = asked.get(record.key.id);
     if (first !== undefined) return { kind: 'repeat', of: first };
     asked.set(record.key.id, position);

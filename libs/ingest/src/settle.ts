@@ -12,6 +12,8 @@ export type Fate =
   | { readonly kind: 'duplicate' }
   /** Another request holds its id; nothing of the window was sent. */
   | { readonly kind: 'in_flight' }
+  /** The same id as a record of an earlier window of the request, which the broker refused. */
+  | { readonly kind: 'refused_before' }
   /** The same id as the earlier record at position `of` of this window. */
   | { readonly kind: 'repeat'; readonly of: number }
   | { readonly kind: 'unkeyed'; readonly sent: Sent }
@@ -146,9 +148,13 @@ function outcomeOf(fates: readonly Fate[], earlierQueued: boolean): Outcome {
 /** Of a window without a failure: every record was stored, certainly refused, or needed no publish. */
 function verdictOf(fate: Fate, fates: readonly Fate[]): Verdict {
   if (fate.kind === 'rejected' || fate.kind === 'duplicate') return fate.kind;
+  if (fate.kind === 'refused_before') return 'repeat_of_refused';
   if (fate.kind === 'repeat') {
     const first = fates[fate.of];
-    return first !== undefined && verdictOf(first, fates) === 'too_large' ? 'repeat_of_refused' : 'duplicate';
+    const refused = first !== undefined && REFUSED.has(verdictOf(first, fates));
+    return refused ? 'repeat_of_refused' : 'duplicate';
   }
   return 'sent' in fate && CLAIM_END[fate.sent] === 'commit' ? 'stored' : 'too_large';
 }
+
+const REFUSED: ReadonlySet<Verdict> = new Set(['too_large', 'repeat_of_refused']);

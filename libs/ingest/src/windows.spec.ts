@@ -5,6 +5,8 @@ import { fixedTables, openTable } from './tables.ts';
 const ids = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => String(from + i));
 /** Last record of the window that record k is in, of 600. */
 const windowEnd = (k: number) => Math.min(600, Math.ceil(k / 256) * 256);
+/** Ids from record k to the end of the window after its own, whose ids are claimed while k's is published. */
+const givenBack = (k: number) => ids(k, Math.min(600, windowEnd(k) + 256));
 const UNAVAILABLE = () => new Fault('unavailable', 'throttled');
 const IN_FLIGHT = { error: 'a request with the same dedupe id is in flight' };
 
@@ -35,7 +37,7 @@ describe('one publish at a time', () => {
   const oneByOne = () => new IngestWorld({ publishesInFlightMax: 1 });
 
   test.each([1, 100, 256, 257, 590])(
-    'ING-2: refused at %i: what is before is committed, the rest of the window released',
+    'ING-2, ING-3: refused at %i: what is before is committed, the rest of the window and the next one released',
     async (k) => {
       const world = oneByOne();
       world.endPublish(k, 'full');
@@ -44,9 +46,10 @@ describe('one publish at a time', () => {
       expect(headers).toEqual({ 'Retry-After': '30', 'Tidemark-Outcome': k === 1 ? 'not-done' : 'partly' });
       expect(await world.queuedIds()).toEqual(ids(1, k - 1));
       expect(ids(1, k - 1).every((id) => world.dedupe.committed(key(id)))).toBe(true);
-      expect(world.dedupe.released.map(({ id }) => id)).toEqual(ids(k, windowEnd(k)));
+      expect(world.dedupe.released.map(({ id }) => id)).toEqual(givenBack(k));
       expect(world.dedupe.pending(key(String(k)))).toBe(false);
-      expect(world.dedupe.reserves).toBe(Math.ceil(k / 256));
+      expect(world.dedupe.reserves).toBe(Math.min(3, Math.ceil(k / 256) + 1));
+      expect(givenBack(k).some((id) => world.dedupe.pending(key(id)))).toBe(false);
     },
   );
 
@@ -65,7 +68,7 @@ describe('one publish at a time', () => {
     const { status, headers, body } = await world.post(ndjson(600), NDJSON);
     expect([status, body]).toEqual([500, { error: 'publish failed' }]);
     expect(headers).toEqual({ 'Tidemark-Outcome': 'unknown' });
-    expect(world.dedupe.released.map(({ id }) => id)).toEqual(ids(k + 1, windowEnd(k)));
+    expect(world.dedupe.released.map(({ id }) => id)).toEqual(givenBack(k).slice(1));
     expect([world.dedupe.pending(key(String(k))), world.dedupe.committed(key(String(k)))]).toEqual([true, false]);
     expect(world.dedupe.committed(key(String(k - 1)))).toBe(true);
     expect(world.lines).toEqual(['error: publish failed']);
@@ -94,8 +97,8 @@ describe('publishes side by side', () => {
     world.endPublish(100, 'full');
     const { status, headers } = await world.post(ndjson(600), NDJSON);
     expect([status, headers]).toEqual([503, { 'Retry-After': '30', 'Tidemark-Outcome': 'partly' }]);
-    expect(world.dedupe.released).toEqual([key('100')]);
-    expect([world.dedupe.reserves, world.dedupe.commits, world.broker.publishes]).toEqual([1, 1, 256]);
+    expect(world.dedupe.released).toEqual(['100', ...ids(257, 512)].map(key));
+    expect([world.dedupe.reserves, world.dedupe.commits, world.broker.publishes]).toEqual([2, 1, 256]);
     const again = await world.post(ndjson(600), NDJSON);
     expect([again.body.duplicates, again.body.succeeded]).toEqual([255, 345]);
     expect((await world.queuedIds()).sort()).toEqual(ids(1, 600).sort());
@@ -202,6 +205,90 @@ test('ING-2: a key in flight holds back the records without id of its window too
   await world.dedupe.hold(key('b'), LEASE_MS);
   const { status, headers } = await world.post('{}\n{"event_id":"a"}\n{"event_id":"b"}', NDJSON);
   expect([status, headers['Tidemark-Outcome'], world.broker.publishes]).toEqual([503, 'not-done', 0]);
+});
+
+describe('the next window is opened while one is published', () => {
+  /** Steps in before the last publish of window 1 ends, when everything has run that can run without it. */
+  function duringWindow1(world: IngestWorld, work: () => void): void {
+    world.beforePublish(256, async () => {
+      for (let turn = 0; turn < 100; turn++) await undefined;
+      work();
+    });
+  }
+
+  test('ING-3: its ids are claimed meanwhile, and nothing of it or of a later one is published', async () => {
+    const world = new IngestWorld();
+    const seen: unknown[] = [];
+    duringWindow1(world, () => {
+      const claimed = ['257', '512', '513'].map((id) => world.dedupe.pending(key(id)));
+      seen.push(world.dedupe.reserves, ...claimed, world.broker.publishes);
+    });
+    const { body } = await world.post(ndjson(1000), NDJSON);
+    expect(seen).toEqual([2, true, true, false, 256]);
+    expect([body.succeeded, world.dedupe.reserves, world.dedupe.commits]).toEqual([1000, 4, 4]);
+    expect(await world.queuedIds()).toEqual(ids(1, 1000));
+  });
+
+  // kills: window.ts: ...this.#uncommitted, ...this.#claimed => ...this.#uncommitted
+  test('ING-3: an id claimed by the window before is its duplicate, also when it comes again two windows later', async () => {
+    const world = new IngestWorld();
+    const lines = [...ids(1, 256), '7', ...ids(257, 511), '7', '300'].map((id) => `{"event_id":"${id}"}`);
+    const { status, body } = await world.post(lines.join('\n'), NDJSON);
+    expect([status, body.succeeded, body.duplicates, body.failed]).toEqual([200, 511, 3, 0]);
+    expect([256, 512, 513].map((at) => body.results[at].duplicate)).toEqual([true, true, true]);
+    expect((await world.queuedIds()).sort()).toEqual(ids(1, 511).sort());
+  });
+
+  // kills: window.ts: verdicts[at] === 'too_large' => false
+  test('ING-3, I19: the repeat of a record that the queue refused in the window before is no duplicate', async () => {
+    const world = new IngestWorld();
+    world.endPublish(7, 'too_large');
+    const { status, body } = await world.post(`${ndjson(256)}{"event_id":"7"}\n{"event_id":"8"}\n`, NDJSON);
+    expect([status, body.succeeded, body.duplicates, body.failed]).toEqual([200, 255, 1, 2]);
+    expect(body.results[256].error).toMatch('an earlier record with the same id');
+    expect(world.dedupe.pending(key('7'))).toBe(false);
+  });
+
+  test('ING-3: when it cannot be reserved, the window before is committed and answered by that failure', async () => {
+    const world = new IngestWorld();
+    failReserve(world, 2, UNAVAILABLE());
+    const { status, headers } = await world.post(ndjson(600), NDJSON);
+    expect([status, headers['Tidemark-Outcome']]).toEqual([503, 'partly']);
+    expect([await world.queuedIds(), world.dedupe.commits]).toEqual([ids(1, 256), 1]);
+  });
+
+  test('ING-3: when both fail, the answer is that of the earlier one', async () => {
+    const world = new IngestWorld();
+    failReserve(world, 2, UNAVAILABLE());
+    world.endPublish(100, 'unknown');
+    const { status, headers, body } = await world.post(ndjson(600), NDJSON);
+    expect([status, body]).toEqual([500, { error: 'publish failed' }]);
+    expect(headers).toEqual({ 'Tidemark-Outcome': 'unknown' });
+  });
+
+  test('ING-3: its claims hold from their own reserve; publishing that begins too late is not begun', async () => {
+    const world = new IngestWorld();
+    duringWindow1(world, () => world.time.advance(LEASE_MS));
+    const { status, headers } = await world.post(ndjson(600), NDJSON);
+    expect([status, headers['Tidemark-Outcome']]).toEqual([503, 'partly']);
+    expect(await world.queuedIds()).toEqual(ids(1, 256));
+    expect(ids(257, 512).some((id) => world.dedupe.pending(key(id)))).toBe(false);
+  });
+
+  // kills: window.ts: kind !== 'in_flight' => true
+  test('ING-3: a window that fails already claims nothing for a later one', async () => {
+    const world = new IngestWorld();
+    await world.dedupe.hold(key('5'), LEASE_MS);
+    expect((await world.post(ndjson(600), NDJSON)).status).toBe(503);
+    expect([world.dedupe.reserves, world.broker.publishes]).toEqual([1, 0]);
+  });
+
+  test('I19: records of a window that was given up are counted as not sent', async () => {
+    const world = new IngestWorld({ publishesInFlightMax: 1 });
+    world.endPublish(10, 'full');
+    await world.post(ndjson(600), NDJSON);
+    expect(world.counts).toEqual({ stored: 9, refused: 1, unsent: 246 + 256 });
+  });
 });
 
 test('ING-6: with the default lease an obedient client still meets the duplicate window', () => {
