@@ -5,6 +5,7 @@ import {
   type SettingsRule,
   address,
   corsOrigins,
+  isLoopback,
   onOff,
   seconds,
   secret,
@@ -14,16 +15,7 @@ import {
 const whole = (bounds: { readonly min: number; readonly max: number; readonly default: number }) =>
   z.coerce.number().int().min(bounds.min).max(bounds.max).default(bounds.default);
 
-/** What this build carries. */
-const STORES = ['sqlite', 'postgres'] as const;
-/** What the protocol has a store for, but this build does not. */
-const NOT_CARRIED = ['dynamodb'];
-
-function unknownStore({ input }: { readonly input?: unknown }): string {
-  return NOT_CARRIED.includes(String(input))
-    ? `a known store, but this build carries only ${STORES.join(' and ')}`
-    : `must be one of ${STORES.join(', ')}`;
-}
+const STORES = ['sqlite', 'postgres', 'dynamodb'] as const;
 
 /** PostgreSQL asks for a place; no place is a good default. */
 export const databaseRule: SettingsRule = (given) =>
@@ -31,11 +23,20 @@ export const databaseRule: SettingsRule = (given) =>
     ? ['DATABASE_URL: must be set where RELAY_STORE is postgres']
     : [];
 
+/** On AWS the region says where the tables are; no region is a good default. */
+export const dynamodbRule: SettingsRule = (given) =>
+  given.RELAY_STORE === 'dynamodb' && given.AWS_REGION === undefined && given.DYNAMODB_ENDPOINT === undefined
+    ? ['AWS_REGION: must be set where RELAY_STORE is dynamodb (or DYNAMODB_ENDPOINT, for a stand-in)']
+    : [];
+
+/** As DynamoDB takes it. */
+const tableName = z.string().regex(/^[\w.-]{3,255}$/, 'must be 3 to 255 letters, digits, or one of . _ -');
+
 export const relaySettings = {
   ...sharedSettings,
   RELAY_ADDR: address.prefault('127.0.0.1:8787').describe('listen address'),
   RELAY_STORE: z
-    .enum(STORES, { error: unknownStore })
+    .enum(STORES, { error: `must be one of ${STORES.join(', ')}` })
     .default('sqlite')
     .describe(`the op log: ${STORES.join(', ')}`),
   RELAY_SQLITE_FILE: z.string().min(1).optional().describe('file of the op log; unset: relay.sqlite in TIDEMARK_DATA'),
@@ -55,6 +56,30 @@ export const relaySettings = {
     .min(1)
     .optional()
     .describe('PEM file of certificates that Postgres may have beside the usual'),
+  RELAY_DYNAMODB_TABLE: tableName.default('tidemark_ops').describe('DynamoDB table of ops, claims and counters'),
+  RELAY_DYNAMODB_REGISTRY_TABLE: tableName
+    .default('tidemark_registry')
+    .describe('DynamoDB table of prefixes and presence'),
+  RELAY_DYNAMODB_MAX_OPS_PER_ROUND: whole({ min: 1, max: 49, default: 49 }).describe(
+    'ops that one transaction carries; 1 while a relay or reader of another make shares the table',
+  ),
+  RELAY_CONTENTION_ROUNDS: whole({ min: 1, max: 10_000, default: 100 }).describe(
+    'transactions that a push to DynamoDB may lose to others in a row; one more is a 503',
+  ),
+  RELAY_DYNAMODB_LEGACY_HOLES: z
+    .enum(['hold', 'pass'])
+    .default('hold')
+    .describe('at missing ops above a counter that was lost: hold, or pass (only Tidemark may write the table)'),
+  RELAY_DYNAMODB_LONG_RUNS: onOff('off').describe(
+    'on: long runs of missing ops are judged by their end (only Tidemark may write the table)',
+  ),
+  DYNAMODB_ENDPOINT: z
+    .url({ protocol: /^https?$/, error: 'must be a URL such as http://127.0.0.1:8000' })
+    .optional()
+    .describe('a stand-in for DynamoDB; unset: AWS'),
+  AWS_REGION: z.string().min(1).optional().describe('region of the DynamoDB tables'),
+  AWS_ACCESS_KEY_ID: z.string().optional().describe('read by the AWS SDK, as all of its standard variables'),
+  AWS_PROFILE: z.string().optional().describe('read by the AWS SDK'),
   RELAY_PUSH_DEADLINE_SECS: seconds({ min: 1, max: 300, default: 20 }).describe(
     'seconds after which a push is answered, whatever became of it',
   ),
@@ -101,6 +126,13 @@ export type RelaySettings = Settings<typeof relaySettings>;
 
 export function sqliteFile(settings: RelaySettings): string {
   return settings.RELAY_SQLITE_FILE ?? path.join(settings.TIDEMARK_DATA, 'relay.sqlite');
+}
+
+/** A stand-in on this machine wants a signature and takes any: without credentials of its own the relay signs with made-up ones. */
+export function madeUpCredentials(settings: RelaySettings): boolean {
+  const { DYNAMODB_ENDPOINT: endpoint, AWS_ACCESS_KEY_ID: key, AWS_PROFILE: profile } = settings;
+  if (endpoint === undefined || key !== undefined || profile !== undefined) return false;
+  return isLoopback(new URL(endpoint).hostname.replace(/^\[|\]$/g, ''));
 }
 
 /** The embedded queue is a file in this folder, shared with ingest. */

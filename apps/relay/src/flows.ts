@@ -118,3 +118,32 @@ export function openIntake(
     },
   });
 }
+
+/** What became of transactions, and of missing ops, in words of the DynamoDB store. */
+export function dynamodbMetrics({ metrics }: ServiceParts) {
+  const rounds = metrics.counter('tidemark_dynamodb_rounds_total', 'Transactions that append ops, by how they ended.', [
+    'end',
+  ]);
+  const ops = metrics.histogram(
+    'tidemark_dynamodb_round_ops',
+    'Ops that one stored transaction carried.',
+    [1, 2, 4, 8, 16, 32, 49],
+  );
+  const holes = metrics.counter(
+    'tidemark_dynamodb_hole_seqs_total',
+    'Seqs without an op that reads came upon, by what became of them.',
+    ['end'],
+  );
+  const collisions = metrics.counter(
+    'tidemark_dynamodb_claim_collisions_total',
+    'Ops stored without a claim, because its key belongs to another op.',
+  );
+  return {
+    round: (end: string, count: number) => {
+      rounds.inc({ end });
+      if (end === 'stored') ops.observe(count);
+    },
+    hole: (end: string, seqs: number) => holes.inc({ end }, seqs),
+    collision: () => collisions.inc(),
+  };
+}

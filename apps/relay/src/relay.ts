@@ -2,7 +2,7 @@ import { PRESENCE_BODY_BYTES_MAX, PUSH_BODY_BYTES_MAX, type Fault } from '@tidem
 import { type Answer, type ServiceDefinition, faultAnswer, toldText } from '@tidemark/libs-service-kit';
 import type { FastifyRequest } from 'fastify';
 import { relayAccess } from './access.ts';
-import { databaseRule, relaySettings } from './config.ts';
+import { databaseRule, dynamodbRule, relaySettings } from './config.ts';
 import { openRelay } from './wiring.ts';
 
 export const relay: ServiceDefinition<typeof relaySettings> = {
@@ -10,7 +10,7 @@ export const relay: ServiceDefinition<typeof relaySettings> = {
   summary: 'append-only op logs over HTTP, one gap-free order per stream',
   prefix: 'RELAY_',
   settings: relaySettings,
-  rules: [databaseRule],
+  rules: [databaseRule, dynamodbRule],
   addressSetting: 'RELAY_ADDR',
   http: {
     bodyBytesMax: PUSH_BODY_BYTES_MAX,

@@ -9,8 +9,8 @@ import type {
 import { MachinesService, PushService, toldAppends } from '@tidemark/libs-relay';
 import type { OpenService, ServiceParts } from '@tidemark/libs-service-kit';
 import { AppModule } from './app.module.ts';
-import { type RelaySettings, queueFolder, sqliteFile } from './config.ts';
-import { openHub, openIntake, openTail, openWriter } from './flows.ts';
+import { type RelaySettings, madeUpCredentials, queueFolder, sqliteFile } from './config.ts';
+import { dynamodbMetrics, openHub, openIntake, openTail, openWriter } from './flows.ts';
 
 /** The only place that knows which adapters the relay runs on. Each is loaded when its setting asks for it. */
 export async function openRelay(settings: RelaySettings, parts: ServiceParts): Promise<OpenService> {
@@ -18,7 +18,9 @@ export async function openRelay(settings: RelaySettings, parts: ServiceParts): P
   const store = await openStore(settings, parts);
   // Without intake too: the relays of one file tell each other of their appends through it. Postgres does that itself.
   const broker = settings.RELAY_INTAKE || settings.RELAY_STORE === 'sqlite' ? await openBroker(settings, parts) : null;
-  const hub = openHub(store.opStore, store.changes, broker, settings, parts);
+  // The embedded queue tells the relays of one host alone, and a table has relays on many: there every stream that is waited for is polled.
+  const teller = settings.RELAY_STORE === 'dynamodb' ? null : broker;
+  const hub = openHub(store.opStore, store.changes, teller, settings, parts);
   const told = toldAppends(store.opStore, hub);
   const intake = settings.RELAY_INTAKE && broker !== null ? openIntake(broker, told, parts) : null;
   const module = AppModule.create({
@@ -67,7 +69,8 @@ interface Stores {
   close(): Promise<void>;
 }
 
-async function openStore(settings: RelaySettings, { clock, sleeper, random, log }: ServiceParts): Promise<Stores> {
+async function openStore(settings: RelaySettings, parts: ServiceParts): Promise<Stores> {
+  const { clock, sleeper, random, log } = parts;
   switch (settings.RELAY_STORE) {
     case 'sqlite': {
       const { connectSqlite } = await import('@tidemark/libs-op-store-sql');
@@ -86,6 +89,24 @@ async function openStore(settings: RelaySettings, { clock, sleeper, random, log 
         warn: (message) => log.warn(message),
       });
       return indexed(stores);
+    }
+    case 'dynamodb': {
+      const { connectDynamodb } = await import('@tidemark/libs-op-store-dynamodb');
+      const endpoint = settings.DYNAMODB_ENDPOINT;
+      const stores = await connectDynamodb({
+        ...{ clock, sleeper, random, log },
+        endpoint,
+        region: settings.AWS_REGION ?? (endpoint === undefined ? undefined : 'us-east-1'),
+        credentials: madeUpCredentials(settings) ? { accessKeyId: 'none', secretAccessKey: 'none' } : undefined,
+        opsTable: settings.RELAY_DYNAMODB_TABLE,
+        registryTable: settings.RELAY_DYNAMODB_REGISTRY_TABLE,
+        maxOpsPerRound: settings.RELAY_DYNAMODB_MAX_OPS_PER_ROUND,
+        contentionRounds: settings.RELAY_CONTENTION_ROUNDS,
+        legacyHoles: settings.RELAY_DYNAMODB_LEGACY_HOLES,
+        longRuns: settings.RELAY_DYNAMODB_LONG_RUNS,
+        metrics: dynamodbMetrics(parts),
+      });
+      return { ...stores, changes: null };
     }
   }
 }

@@ -11,6 +11,8 @@ export interface DynamodbOptions extends Omit<DynamoOpStoreOptions, 'client' | '
   readonly endpoint?: string | undefined;
   /** Default: what the SDK finds in its environment. */
   readonly region?: string | undefined;
+  /** Default: what the SDK finds in its environment. */
+  readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string } | undefined;
   /** Calls in flight at most; more wait for a connection. Default 200. */
   readonly callsMax?: number;
 }
@@ -57,10 +59,11 @@ const CONNECT_MS_MAX = 2000;
 /** The SDK repeats a call that was throttled, or that nobody answered, twice. */
 const ATTEMPTS_MAX = 3;
 
-function openClient({ endpoint, region, callsMax = 200 }: DynamodbOptions): DynamoDBClient {
+function openClient({ endpoint, region, credentials, callsMax = 200 }: DynamodbOptions): DynamoDBClient {
   return new DynamoDBClient({
     ...(endpoint === undefined ? {} : { endpoint }),
     ...(region === undefined ? {} : { region }),
+    ...(credentials === undefined ? {} : { credentials }),
     maxAttempts: ATTEMPTS_MAX,
     requestHandler: {
       requestTimeout: ATTEMPT_MS_MAX,
