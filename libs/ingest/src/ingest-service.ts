@@ -17,6 +17,8 @@ export interface IngestParts {
   readonly leaseMs: number;
   /** Publishes of one window that may wait for their answer together; 1 = one by one. */
   readonly publishesInFlightMax?: number;
+  /** Records of one window at most. */
+  readonly windowRecordsMax?: number;
   readonly log?: IngestLog;
   readonly metrics?: IngestMetrics;
   readonly tracer?: Tracer;
@@ -40,6 +42,7 @@ export class IngestService {
   constructor(parts: IngestParts) {
     this.#parts = {
       publishesInFlightMax: WINDOW_RECORDS_MAX,
+      windowRecordsMax: WINDOW_RECORDS_MAX,
       log: silentLog,
       metrics: noMetrics,
       tracer: untraced,
@@ -63,7 +66,8 @@ export class IngestService {
     if (decoded.kind === 'refused') return refuse(decoded.status, decoded.error);
     const windows = this.#windowsOf(admission, request);
     const tally = new Tally();
-    const raw = chunks(decoded.kind === 'single' ? [decoded.record] : decoded.records, WINDOW_RECORDS_MAX);
+    const records = decoded.kind === 'single' ? [decoded.record] : decoded.records;
+    const raw = chunks(records, this.#parts.windowRecordsMax);
     const openNext = async () => {
       const next = raw.next();
       return next.done === true ? null : windows.open(next.value);
