@@ -2,12 +2,13 @@ import {
   type Claim,
   type DedupeKey,
   type Deduplicator,
+  RunningCalls,
   answerRepeats,
   claimedOf,
   leaseOrDefault,
   storedKeyOf,
 } from '@tidemark/libs-dedupe-contract';
-import { type Clock, Fault } from '@tidemark/libs-kernel';
+import type { Clock } from '@tidemark/libs-kernel';
 import { encodeCommit, expiresAtNs } from './commit-value.ts';
 import type { JoinedWrites } from './joined-writes.ts';
 import type { LevelFolder } from './level-folder.ts';
@@ -25,20 +26,21 @@ export interface EmbeddedParts {
 
 export class EmbeddedDeduplicator implements Deduplicator {
   readonly #parts: EmbeddedParts;
-  readonly #running = new Set<Promise<unknown>>();
-  #closing: Promise<void> | undefined;
+  readonly #calls = new RunningCalls();
 
   constructor(parts: EmbeddedParts) {
     this.#parts = parts;
   }
 
   reserve(keys: readonly DedupeKey[], leaseMs: number): Promise<readonly Claim[]> {
-    return this.#run(() => answerRepeats(keys, (ids) => reserveDistinct(this.#parts, ids, leaseOrDefault(leaseMs))));
+    return this.#calls.run(() =>
+      answerRepeats(keys, (ids) => reserveDistinct(this.#parts, ids, leaseOrDefault(leaseMs))),
+    );
   }
 
   /** One batch and one fsync, shared with other commits that wait. Claims go after it, so that no reserve finds a key in neither place. */
   commit(claims: readonly Claim[], retentionMs: number): Promise<void> {
-    return this.#run(async () => {
+    return this.#calls.run(async () => {
       const { writes, pending, clock } = this.#parts;
       const owned = claimedOf(claims).map(({ key, token }) => ({ stored: storedKeyOf(key), token }));
       if (owned.length === 0) return;
@@ -49,28 +51,20 @@ export class EmbeddedDeduplicator implements Deduplicator {
   }
 
   release(claims: readonly Claim[]): Promise<void> {
-    return this.#run(async () => {
+    return this.#calls.run(async () => {
       for (const { key, token } of claimedOf(claims)) this.#parts.pending.drop(storedKeyOf(key), token);
     });
   }
 
   ping(): Promise<void> {
-    return this.#run(() => this.#parts.level.probe());
+    return this.#calls.run(() => this.#parts.level.probe());
   }
 
   close(): Promise<void> {
-    return (this.#closing ??= this.#close());
-  }
-
-  async #close(): Promise<void> {
-    await Promise.allSettled([this.#parts.sweeper.stop(), ...this.#running]);
-    await this.#parts.level.close();
-  }
-
-  async #run<T>(call: () => Promise<T>): Promise<T> {
-    if (this.#closing) throw new Fault('unavailable', 'the dedupe store is closed');
-    const running = call();
-    this.#running.add(running);
-    return running.finally(() => this.#running.delete(running));
+    const { sweeper, level } = this.#parts;
+    return this.#calls.close(
+      () => sweeper.stop(),
+      () => level.close(),
+    );
   }
 }
