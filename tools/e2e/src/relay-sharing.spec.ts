@@ -5,12 +5,14 @@ import { SeededRandom } from '@tidemark/libs-kernel/testing';
 import { anOp } from '@tidemark/libs-op-store-contract/testing';
 import { serverTests } from '@tidemark/tools-services/testing';
 import { decodePage, encodePush } from '@tidemark/libs-wire';
+import { dynamodbEnv } from './relay-dynamodb.ts';
 import { RelayProcess } from './relay-process.ts';
 import { buildServices } from './service-process.ts';
 
 beforeAll(() => buildServices('relay'), 60_000);
 
 const onPostgres = serverTests('postgres');
+const onDynamodb = serverTests('dynamodb');
 let folder: string;
 beforeAll(() => void (folder = mkdtempSync(path.join(os.tmpdir(), 'tidemark-sharing-'))));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -22,6 +24,12 @@ test('RLY-18: two relays on one SQLite file keep every promise', async () => {
 onPostgres(
   'RLY-18: two relays on one Postgres database keep every promise',
   ({ endpoint }) => runSuite({ RELAY_STORE: 'postgres', DATABASE_URL: endpoint }),
+  240_000,
+);
+
+onDynamodb(
+  'RLY-18: two relays on one DynamoDB table keep every promise',
+  async ({ endpoint }) => runSuite(await dynamodbEnv(endpoint)),
   240_000,
 );
 
