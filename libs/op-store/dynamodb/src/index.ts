@@ -1,10 +1,4 @@
 export type { DynamoClient, DynamoCommand, SendOptions } from './client.ts';
 export { connectDynamodb, type DynamodbOptions, type DynamodbStores } from './connect.ts';
-export {
-  type DynamoLog,
-  type DynamoMetrics,
-  dynamoOpStore,
-  type DynamoOpStoreOptions,
-  type HoleEnd,
-  type RoundEnd,
-} from './op-store.ts';
+export type { DynamoLog, DynamoMetrics, HoleEnd, RoundEnd } from './metrics.ts';
+export { dynamoOpStore, type DynamoOpStoreOptions } from './op-store.ts';

@@ -1,47 +1,18 @@
-import type { Clock, Random, Sleeper } from '@tidemark/libs-kernel';
+import { type Clock, Fault, PULL_PAGE_BYTES_MAX, type Random, type Sleeper } from '@tidemark/libs-kernel';
 import type { OpStore } from '@tidemark/libs-op-store-contract';
+import { Append, unknownEnd } from './append.ts';
+import { ROUND_OPS_MAX } from './append-round.ts';
+import { BurnedMemory } from './burned-seqs.ts';
 import type { DynamoClient } from './client.ts';
-
-/** How an append round ended. */
-export type RoundEnd =
-  /** Its ops are stored. */
-  | 'stored'
-  /** Some of its ops were stored before, or their claim's key belongs to another op. */
-  | 'claimed'
-  /** Another writer moved the counter. */
-  | 'lost'
-  /** It met another transaction. */
-  | 'conflict'
-  | 'throttled'
-  /** Its seq is occupied: the counter stands behind the ops. */
-  | 'taken'
-  /** The op before it is missing, or is there where it was expected to be missing. */
-  | 'gap'
-  /** Nobody answered it; it may be stored. */
-  | 'unanswered'
-  /** It cannot be done. */
-  | 'refused';
-
-/** What became of seqs that hold no visible op, below one that does. */
-export type HoleEnd =
-  /** Proved never to be written. */
-  | 'burned'
-  /** Passed because no writer of this table takes a seq below an occupied one. */
-  | 'legacy'
-  /** Not judged yet: a page ended there. */
-  | 'held';
-
-export interface DynamoMetrics {
-  round(end: RoundEnd, ops: number): void;
-  hole(end: HoleEnd, seqs: number): void;
-  /** An op whose claim's key belongs to another op id: it is stored without one, and would be stored again by a repeat. */
-  collision(): void;
-}
-
-export interface DynamoLog {
-  info(fields: Readonly<Record<string, unknown>>, message: string): void;
-  warn(fields: Readonly<Record<string, unknown>>, message: string): void;
-}
+import { erase } from './erase.ts';
+import { assertFits, refusalOf } from './item-size.ts';
+import type { DynamoLog, DynamoMetrics } from './metrics.ts';
+import { OpsTable } from './ops-table.ts';
+import { read } from './read.ts';
+import { Recent } from './recent.ts';
+import { assertStorable, isStreamId } from './registry-key.ts';
+import { describe, head, list } from './streams.ts';
+import { Turns } from './turns.ts';
 
 export interface DynamoOpStoreOptions {
   readonly client: DynamoClient;
@@ -54,7 +25,7 @@ export interface DynamoOpStoreOptions {
   readonly metrics: DynamoMetrics;
   /** Ops in one transaction, 1 to 49. 1 sends exactly the four items of the single-op protocol. Default 49. */
   readonly maxOpsPerRound?: number;
-  /** Rounds that an append may lose in a row; one more is `unavailable` (RLY-11). Default 100. */
+  /** Rounds that an append may lose in a row; one more is `unavailable` (RLY-11). Default 250. */
   readonly contentionRounds?: number;
   /** How long a read waits at a hole that cannot be judged yet. Default 250; polls take 0. */
   readonly patienceMs?: number;
@@ -72,7 +43,62 @@ export interface DynamoOpStoreOptions {
   readonly streamsMax?: number;
 }
 
-/** The op log in one DynamoDB table. No I/O happens before the first call. */
+/** Ranges of burned seqs that are remembered over all streams: 16 bytes each. */
+const BURNED_RANGES_MAX = 262_144;
+
+/** A stream that nobody writes, and whose absence is an answer. */
+const PROBED_STREAM = 'tidemark probe';
+
+/**
+ * The op log in one DynamoDB table, which any number of processes share. No I/O happens before the first call. The rules of writers and
+ * readers are in docs/protocol/append.md.
+ */
 export function dynamoOpStore(options: DynamoOpStoreOptions): OpStore {
-  throw new Error(`not built yet: ${options.table}`);
+  const { streamsMax = 10_000 } = options;
+  const table = new OpsTable(options.client, options.table);
+  const appending = {
+    ...options,
+    table,
+    maxOpsPerRound: options.maxOpsPerRound ?? ROUND_OPS_MAX,
+    contentionRounds: options.contentionRounds ?? 250,
+  };
+  const reading = {
+    ...options,
+    table,
+    burned: new BurnedMemory(streamsMax, BURNED_RANGES_MAX),
+    patienceMs: options.patienceMs ?? 250,
+    longRuns: options.longRuns ?? false,
+    legacyHoles: options.legacyHoles ?? 'hold',
+  };
+  const ends = new Recent(streamsMax, unknownEnd);
+  const turns = new Turns();
+  let isClosed = false;
+  const open = async <T>(call: () => Promise<T>): Promise<T> => {
+    if (isClosed) throw new Fault('unavailable', 'the op store is closed');
+    return call();
+  };
+  return {
+    refusal: refusalOf,
+    append: (stream, ops, unwanted) =>
+      open(async () => {
+        assertStorable(stream, {});
+        for (const op of ops) assertFits(stream, op);
+        if (ops.length === 0) return [];
+        const end = await turns.take(stream, unwanted);
+        if (end === null)
+          throw new Fault('deadline', 'the append waited for others of its stream until nobody wanted it any more');
+        return new Append(appending, stream, ends.of(stream), unwanted).run(ops).finally(end);
+      }),
+    read: (stream, after, limit, bytesMax = PULL_PAGE_BYTES_MAX) =>
+      open(async () => (isStreamId(stream) ? read(reading, stream, after, limit, bytesMax) : { ops: [], next: after })),
+    head: (stream) => open(async () => (isStreamId(stream) ? head(table, stream) : 0n)),
+    describe: (stream) => open(async () => (isStreamId(stream) ? describe(table, stream) : { head: 0n, burned: 0n })),
+    erase: (stream) => open(async () => (isStreamId(stream) ? erase({ ...options, table }, stream) : 0n)),
+    streams: (after, limit) => open(() => list(table, after, limit)),
+    watch: () => open(async () => null),
+    ping: () => open(async () => void (await table.counter(PROBED_STREAM))),
+    close: async () => {
+      isClosed = true;
+    },
+  };
 }

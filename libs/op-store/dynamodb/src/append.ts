@@ -1,0 +1,347 @@
+import {
+  type Clock,
+  asFault,
+  backoffMs,
+  type BackoffShape,
+  Fault,
+  type Random,
+  type Sleeper,
+  unreachable,
+} from '@tidemark/libs-kernel';
+import type { AppendOutcome } from '@tidemark/libs-op-store-contract';
+import { claimSeq, type Op } from '@tidemark/libs-wire';
+import { planRound, type Position, type Round, type WaitingOp } from './append-round.ts';
+import type { SendOptions } from './client.ts';
+import { Courtesy } from './courtesy.ts';
+import { type Finding, findStored, type Sought } from './find-stored.ts';
+import { claimItemBytes, opItemBytes } from './item-size.ts';
+import type { DynamoLog, DynamoMetrics } from './metrics.ts';
+import type { OpsTable } from './ops-table.ts';
+import type { FailedClaim } from './settle-round.ts';
+import { type RoundAnswer, transact } from './transact.ts';
+import { Unwanted, whileWanted } from './wanted.ts';
+
+export interface AppendParts {
+  readonly table: OpsTable;
+  readonly clock: Clock;
+  readonly sleeper: Sleeper;
+  readonly random: Random;
+  readonly log: DynamoLog;
+  readonly metrics: DynamoMetrics;
+  readonly maxOpsPerRound: number;
+  readonly contentionRounds: number;
+}
+
+/** What a process knows of a stream's end. Wrong knowledge costs a lost round, and nothing else. */
+export interface StreamEnd {
+  /** What the counter was last seen to be; null: not known. */
+  counter: bigint | null;
+  /** The highest seq ever known to be occupied, or only planned on: what it is must outlive a lost round. */
+  seen: bigint;
+  /** Whether the newest op was ever looked for. */
+  isFloored: boolean;
+  /** See {@link Position}. */
+  flip: bigint | null;
+  readonly courtesy: Courtesy;
+}
+
+export function unknownEnd(): StreamEnd {
+  return { counter: null, seen: 0n, isFloored: false, flip: null, courtesy: new Courtesy() };
+}
+
+interface Pending extends WaitingOp {
+  isClaimed: boolean;
+  /** It was in a round of which nobody knows whether it is stored. */
+  mayBeStored: boolean;
+}
+
+/** Between two rounds that were lost in a row. */
+const CONTENDED: BackoffShape = { baseMs: 5, ceilingMs: 80 };
+const THROTTLED: BackoffShape = { baseMs: 50, ceilingMs: 1000 };
+
+/** Rounds that may bring nothing, of any kind: no table in good order comes near it. */
+const FRUITLESS_FACTOR = 10;
+
+/** Claims read before anything else of theirs is known. */
+const LOOK_AHEAD_OPS = 100;
+
+const RETRY_AFTER_MS = 1000;
+
+/**
+ * One append: rounds of as many ops as a transaction takes, one after another, until each op is answered.
+ *
+ * A stream that this process wrote before costs no read: a round begins where the last one ended. Where another writer was there too, the
+ * round is cancelled, and what cancelled it says from where to go on.
+ *
+ * Ops that are stored already are found by the claims that cancel a round, whose content comes with the cancellation. When that was every
+ * op of a round, the push is most likely a repeat, and the claims of the ops behind it are read before another round is tried: a cancelled
+ * round of 49 ops costs about 200 write units, reading 49 claims 49 read units of a fifth of the price. A repeat of n stored ops so costs
+ * one cancelled round, n - 49 such reads, and the Queries that show the ops: one where they stand together.
+ *
+ * The caller sees to it that one append of a stream runs at a time in this process.
+ */
+export class Append {
+  readonly #parts: AppendParts;
+  readonly #stream: string;
+  readonly #end: StreamEnd;
+  readonly #unwanted: AbortSignal | undefined;
+  /** In the order given, each op id once. */
+  #waiting: Pending[] = [];
+  readonly #told = new Map<string, AppendOutcome>();
+  /** In a row. */
+  #lost = 0;
+  #fruitless = 0;
+
+  constructor(parts: AppendParts, stream: string, end: StreamEnd, unwanted?: AbortSignal) {
+    this.#parts = parts;
+    this.#stream = stream;
+    this.#end = end;
+    this.#unwanted = unwanted;
+  }
+
+  /** One outcome per op, in order. A Fault says what is known of the ops that are not answered yet. */
+  async run(ops: readonly Op[]): Promise<AppendOutcome[]> {
+    this.#waiting = pendingOf(this.#stream, ops);
+    try {
+      while (this.#waiting.length > 0) await this.#round();
+    } catch (thrown) {
+      throw this.#faultOf(thrown);
+    }
+    return ops.map(({ opId }) => {
+      const outcome = this.#told.get(opId) as AppendOutcome;
+      // A second one of the same id meets the op stored.
+      this.#told.set(opId, { kind: 'existing', seq: outcome.seq });
+      return outcome;
+    });
+  }
+
+  async #round(): Promise<void> {
+    const { clock } = this.#parts;
+    await this.#sleep(this.#end.courtesy.pauseMs(clock.monotonic()));
+    const round = planRound(this.#waiting, await this.#position(), this.#parts.maxOpsPerRound);
+    if (round.ops.length === 0) throw full(this.#stream, round.base);
+    const sentAtMs = clock.monotonic();
+    const answer = await this.#send(round);
+    if (answer.kind === 'stored') this.#end.courtesy.stored(sentAtMs, clock.monotonic());
+    if (!answer.isCertain) for (const op of round.ops) op.mayBeStored = true;
+    await this.#settle(round, answer);
+  }
+
+  /** From where the next round is planned; two Queries for a stream that this process never wrote. */
+  async #position(): Promise<Position> {
+    const { table } = this.#parts;
+    const end = this.#end;
+    const isFirst = !end.isFloored;
+    const [counter, topFirst] = await this.#wanted((options) =>
+      Promise.all([
+        end.counter ?? table.counter(this.#stream, options).then(({ next }) => next),
+        isFirst ? table.top(this.#stream, options) : null,
+      ]),
+    );
+    end.counter = counter;
+    let base = counter;
+    // A counter behind what is known was lost, or restored: its next seqs may be occupied, or may have been read already.
+    if (isFirst || counter < end.seen) {
+      base = max(counter, topFirst ?? (await this.#wanted((options) => table.top(this.#stream, options))));
+      end.isFloored = true;
+    }
+    end.seen = max(end.seen, base);
+    return { counter, base, flip: end.flip };
+  }
+
+  async #send(round: Round<Pending>): Promise<RoundAnswer> {
+    const { table, random, metrics } = this.#parts;
+    if (this.#unwanted?.aborted === true) throw new Unwanted();
+    try {
+      return await this.#wanted((options) => transact(table, this.#stream, round, random, options));
+    } catch (thrown) {
+      // It runs on, and nobody hears what becomes of it.
+      if (thrown instanceof Unwanted) {
+        metrics.round('unanswered', round.ops.length);
+        this.#settleUnanswered(round);
+      }
+      throw thrown;
+    }
+  }
+
+  async #settle(round: Round<Pending>, answer: RoundAnswer): Promise<void> {
+    const end = this.#end;
+    this.#parts.metrics.round(answer.kind, round.ops.length);
+    switch (answer.kind) {
+      case 'stored':
+        return this.#settleStored(round);
+      case 'claimed':
+        if (answer.counter !== null) this.#movedTo(answer.counter);
+        return this.#settleClaimed(round, answer.claims);
+      case 'lost':
+        this.#movedTo(answer.counter);
+        return this.#loseRound(CONTENDED);
+      case 'taken':
+        end.seen = max(end.seen, round.base + 1n);
+        end.flip = null;
+        return this.#goOn();
+      case 'gap':
+        end.flip = end.flip === round.base ? null : round.base;
+        return this.#goOn();
+      case 'conflict':
+        this.#forget();
+        return this.#loseRound(CONTENDED);
+      case 'throttled':
+        this.#forget();
+        return this.#loseRound(THROTTLED);
+      case 'unanswered':
+        this.#settleUnanswered(round);
+        return this.#loseRound(CONTENDED);
+      case 'refused':
+        throw refused(this.#stream, answer.reasons);
+      default:
+        return unreachable(answer);
+    }
+  }
+
+  #settleStored({ base, ops }: Round<Pending>): void {
+    ops.forEach((one, i) => {
+      const seq = base + BigInt(i) + 1n;
+      if (one.mayBeStored && !one.isClaimed)
+        this.#warn({ op: one.op.opId, seq }, 'an op without a claim may be stored twice');
+      this.#tell(one, { kind: 'stored', seq });
+    });
+    this.#end.counter = this.#end.seen = base + BigInt(ops.length);
+    this.#end.flip = null;
+    this.#answered();
+  }
+
+  async #settleClaimed({ ops }: Round<Pending>, claims: readonly FailedClaim[]): Promise<void> {
+    const stored = await this.#find(claims.map(({ at, item }) => ({ waiting: ops[at] as Pending, item })));
+    if (stored < ops.length) return;
+    for (let ahead = this.#ahead(); ahead.length > 0; ahead = this.#ahead()) {
+      if ((await this.#find(ahead)) < ahead.length) return;
+    }
+  }
+
+  #ahead(): { waiting: Pending }[] {
+    return this.#waiting
+      .slice(0, LOOK_AHEAD_OPS)
+      .filter(({ isClaimed }) => isClaimed)
+      .map((waiting) => ({ waiting }));
+  }
+
+  /** Answers those that are stored, and says how many; an op whose claim's key is another's goes on without. */
+  async #find(sought: readonly (Sought & { readonly waiting: Pending })[]): Promise<number> {
+    const findings = await this.#wanted((options) => findStored(this.#parts, this.#stream, sought, options));
+    let stored = 0;
+    let found = 0;
+    findings.forEach((finding: Finding, i) => {
+      const { waiting } = sought[i] as { waiting: Pending };
+      if (finding.kind === 'free') return;
+      found++;
+      if (finding.kind === 'foreign') return this.#goesUnclaimed(waiting, finding.opId);
+      stored++;
+      this.#tell(waiting, { kind: 'existing', seq: finding.seq });
+    });
+    if (found > 0) this.#answered();
+    else await this.#goOn();
+    return stored;
+  }
+
+  #goesUnclaimed(waiting: Pending, owner: string): void {
+    waiting.isClaimed = false;
+    this.#parts.metrics.collision();
+    this.#warn(
+      { op: waiting.op.opId, owner, claim: waiting.claimSeq },
+      'the claim of an op belongs to another op id: stored without',
+    );
+  }
+
+  #settleUnanswered({ ops }: Round<Pending>): void {
+    for (const op of ops) op.mayBeStored = true;
+    this.#forget();
+  }
+
+  #movedTo(counter: bigint): void {
+    this.#end.counter = counter;
+    this.#end.flip = null;
+  }
+
+  #forget(): void {
+    this.#end.counter = null;
+    this.#end.flip = null;
+  }
+
+  async #loseRound(shape: BackoffShape): Promise<void> {
+    this.#lost++;
+    const { contentionRounds, clock, random } = this.#parts;
+    this.#end.courtesy.lost(clock.monotonic());
+    if (this.#lost > contentionRounds) throw this.#contended(`lost ${this.#lost} rounds in a row`, contentionRounds);
+    await this.#sleep(backoffMs(this.#lost - 1, shape, random));
+  }
+
+  async #sleep(ms: number): Promise<void> {
+    if (ms > 0) await this.#wanted(() => this.#parts.sleeper.sleep(ms, this.#unwanted));
+  }
+
+  /** The next round knows more than the last. */
+  async #goOn(): Promise<void> {
+    this.#lost = 0;
+    const roundsMax = this.#parts.contentionRounds * FRUITLESS_FACTOR;
+    if (++this.#fruitless > roundsMax) throw this.#contended(`stored nothing in ${this.#fruitless} rounds`, roundsMax);
+  }
+
+  #answered(): void {
+    this.#lost = this.#fruitless = 0;
+    this.#waiting = this.#waiting.filter(({ op }) => !this.#told.has(op.opId));
+  }
+
+  #tell({ op }: Pending, outcome: AppendOutcome): void {
+    this.#told.set(op.opId, outcome);
+  }
+
+  #contended(what: string, bound: number): Fault {
+    this.#warn({ bound, waiting: this.#waiting.length }, `an append ${what}; RELAY_CONTENTION_ROUNDS bounds that`);
+    const message = `stream ${JSON.stringify(this.#stream)}: the append ${what}; too many write this stream`;
+    return new Fault('unavailable', message, { retryAfterMs: RETRY_AFTER_MS });
+  }
+
+  #faultOf(thrown: unknown): Fault {
+    const fault =
+      thrown instanceof Unwanted ? new Fault('deadline', 'nobody waits for this append any longer') : asFault(thrown);
+    const { code, message, retryAfterMs } = fault;
+    const isUnknown = fault.outcome === 'unknown' || this.#waiting.some(({ mayBeStored }) => mayBeStored);
+    const outcome = isUnknown ? 'unknown' : this.#told.size > 0 ? 'partly' : 'not-done';
+    return new Fault(code, message, { outcome, cause: fault, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) });
+  }
+
+  #warn(fields: Readonly<Record<string, unknown>>, message: string): void {
+    this.#parts.log.warn({ stream: this.#stream, ...fields }, message);
+  }
+
+  #wanted<T>(calls: (options: SendOptions) => Promise<T>): Promise<T> {
+    return whileWanted(this.#unwanted, calls);
+  }
+}
+
+function pendingOf(stream: string, ops: readonly Op[]): Pending[] {
+  const distinct = new Map<string, Pending>();
+  for (const op of ops) {
+    if (distinct.has(op.opId)) continue;
+    const bytes = opItemBytes(stream, op) + claimItemBytes(stream, op);
+    distinct.set(op.opId, { op, bytes, claimSeq: claimSeq(op.opId), isClaimed: true, mayBeStored: false });
+  }
+  return [...distinct.values()];
+}
+
+function full(stream: string, base: bigint): Fault {
+  return new Fault(
+    'corrupt',
+    `stream ${JSON.stringify(stream)}: its counter or newest op stands at ${base}, and no seq is left`,
+  );
+}
+
+function refused(stream: string, reasons: string): Fault {
+  const message = `stream ${JSON.stringify(stream)}: DynamoDB refused an append (${reasons})`;
+  return new Fault('internal', message, { outcome: 'not-done' });
+}
+
+function max(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
+}
