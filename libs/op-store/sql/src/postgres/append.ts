@@ -4,29 +4,37 @@ import { type PostgresConnection, type Statement, streamLock } from './connectio
 import { OP_COLUMN_NAMES, OP_COLUMNS } from './op-row.ts';
 import { HEAD } from './streams.ts';
 
-const GIVEN = OP_COLUMNS.map(({ type }, i) => `$${i + 2}::${type}[]`).join(', ');
-
 /**
  * Answers the head as it was before, then the seqs of ops that were there already. Ops take their places by their order among the new
  * ones alone, so a repeat burns no seq (RLY-4, RLY-5).
  */
-const STORE = `
+const store = (value: (nth: number) => string): string => `
   WITH given AS (
-    SELECT * FROM unnest(${GIVEN}) WITH ORDINALITY AS given (${OP_COLUMN_NAMES}, nth)
+    SELECT * FROM unnest(${OP_COLUMNS.map(({ type }, i) => `${value(i + 2)}::${type}[]`).join(', ')}) WITH ORDINALITY AS given (${OP_COLUMN_NAMES}, nth)
   ), known AS (
-    SELECT given.nth, stored.seq FROM given JOIN stream_ops stored ON stored.stream_id = $1 AND stored.op_id = given.op_id
+    SELECT given.nth, stored.seq FROM given JOIN stream_ops stored ON stored.stream_id = ${value(1)} AND stored.op_id = given.op_id
   ), head AS (
-    SELECT ${HEAD('$1')} AS seq
+    SELECT ${HEAD(value(1))} AS seq
   ), stored AS (
     INSERT INTO stream_ops (stream_id, seq, ${OP_COLUMN_NAMES})
-    SELECT $1, head.seq + row_number() OVER (ORDER BY nth), ${OP_COLUMN_NAMES}
+    SELECT ${value(1)}, head.seq + row_number() OVER (ORDER BY nth), ${OP_COLUMN_NAMES}
     FROM given, head WHERE nth NOT IN (SELECT nth FROM known)
   )
   SELECT 0::bigint, seq FROM head UNION ALL SELECT nth, seq FROM known`;
 
+const STORE = store((nth) => `$${nth}`);
+
+/** What is larger may not leave this process at once; it is laid down in settings of the transaction before the lock is taken. */
+const STAGED_UNITS_MIN = 8192;
+const setting = (nth: number): string => `'tidemark.value_${nth}'`;
+const STAGED = store((nth) => `current_setting(${setting(nth)})`);
+
 /**
  * One transaction in one round trip: the server waits for the stream's lock, stores and commits without hearing from this process
  * again. The statement that stores begins after the lock is held, so under READ COMMITTED it sees whatever an earlier holder committed.
+ *
+ * Whoever stops in the middle of sending a statement is waited for without end. So the lock is asked for when all that is large has
+ * arrived, and what is left to send between it and the COMMIT fits any socket (R46).
  */
 export async function append(
   connection: PostgresConnection,
@@ -36,20 +44,28 @@ export async function append(
   const distinct = new Map(ops.map((op) => [op.opId, op]));
   // The first content of an op id stays.
   for (const op of ops.toReversed()) distinct.set(op.opId, op);
-  const [, answer] = await connection.write<[nth: bigint, seq: bigint]>([
-    streamLock(1, stream),
-    store(stream, [...distinct.values()]),
-  ]);
+  const values = [stream, ...columnsOf([...distinct.values()])];
+  const lock = streamLock(1, stream);
+  const isStaged = values.reduce((units, { length }) => units + length, 0) >= STAGED_UNITS_MIN;
+  const answers = await connection.write<[nth: bigint, seq: bigint]>(
+    isStaged ? [stage(values), lock, { text: STAGED, values: [] }] : [lock, { text: STORE, values }],
+  );
+  const answer = answers.at(-1);
   const [[, head], ...known] = answer as [[bigint, bigint], ...[bigint, bigint][]];
   return outcomes(ops, [...distinct.keys()], head, new Map(known));
 }
 
-function store(stream: string, ops: readonly Op[]): Statement {
-  const columns = OP_COLUMNS.map(({ field, type }) => {
+/** Sends the lengths back, not the values. */
+function stage(values: readonly string[]): Statement {
+  const set = values.map((_, i) => `octet_length(set_config(${setting(i + 1)}, $${i + 1}, true))`);
+  return { text: `SELECT ${set.join(', ')}`, values };
+}
+
+function columnsOf(ops: readonly Op[]): string[] {
+  return OP_COLUMNS.map(({ field, type }) => {
     const cells = ops.map((op) => op[field]);
     return type === 'text' ? textArray(cells as (string | null)[]) : `{${cells.join()}}`;
   });
-  return { text: STORE, values: [stream, ...columns] };
 }
 
 /** As the server reads an array. The driver's own way escapes every cell, needed or not, and took a tenth of an append's time here. */

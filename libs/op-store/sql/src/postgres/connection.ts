@@ -17,10 +17,11 @@ export interface ConnectionOptions {
   readonly lockTimeoutMs: number;
 }
 
-/** A statement that runs longer is ended by the server. */
-const STATEMENT_MS_MAX = 30_000;
+/** A statement that runs longer is ended by the server, also when nobody waits for it any more. */
+const READ_MS_MAX = 20_000;
+const WRITE_MS_MAX = 30_000;
 /** How much later than the server this side gives up, when nothing is heard any more. */
-const SILENCE_MS_MAX = 15_000;
+const SILENCE_MS_MAX = 5000;
 
 /** The pool of connections to one database. */
 export class PostgresConnection {
@@ -37,31 +38,23 @@ export class PostgresConnection {
   }
 
   /** Runs one statement that changes nothing; each row as the array of its cells. */
-  async read<Row extends unknown[]>(statement: Statement): Promise<Row[]> {
+  async read<Row extends unknown[]>(statement: Statement, msMax = READ_MS_MAX): Promise<Row[]> {
     const client = await this.#acquire();
-    const settled = await Promise.allSettled([run<Row>(client, statement, STATEMENT_MS_MAX + SILENCE_MS_MAX)]);
-    return this.#settle(client, settled)[0] as Row[];
+    const settled = await transact<Row>(client, [this.#begin(msMax), statement, COMMIT], msMax + SILENCE_MS_MAX);
+    return this.#settle(client, settled)[1] as Row[];
   }
 
   /**
    * Runs the statements as one transaction and answers the rows of each: all of it is on disk when this resolves, or nothing of it is
    * kept, or the fault is `unknown_outcome`. All is sent at once, the COMMIT too, so the server holds a lock no longer than its own
-   * work takes, however slow, stopped or dead this process is meanwhile (S1, S2, S4).
+   * work takes, however slow or dead this process is meanwhile (S1, S2, S4). If it stops halfway in sending, the server waits for the
+   * rest as long as for a lock (R46).
    */
-  async write<Row extends unknown[]>(
-    statements: readonly Statement[],
-    statementMsMax = STATEMENT_MS_MAX,
-  ): Promise<Row[][]> {
+  async write<Row extends unknown[]>(statements: readonly Statement[], msMax = WRITE_MS_MAX): Promise<Row[][]> {
     const client = await this.#acquire();
-    const begin = { text: this.#begin(statementMsMax), values: [] };
-    const commit = { text: 'COMMIT', values: [] };
-    const silenceMsMax = this.#options.lockTimeoutMs + statementMsMax + SILENCE_MS_MAX;
-    const { stream } = (client as unknown as pg.Client).connection;
-    // Else each statement is a packet.
-    stream.cork();
-    const sent = [begin, ...statements, commit].map((statement) => run<Row>(client, statement, silenceMsMax));
-    stream.uncork();
-    return this.#settle(client, await Promise.allSettled(sent), true).slice(1, -1);
+    const silenceMsMax = this.#options.lockTimeoutMs + msMax + SILENCE_MS_MAX;
+    const all = [this.#begin(msMax, DURABLE), ...statements, COMMIT];
+    return this.#settle(client, await transact<Row>(client, all, silenceMsMax), true).slice(1, -1);
   }
 
   assertOpen(): void {
@@ -90,21 +83,32 @@ export class PostgresConnection {
     }
     const { reason } = settled[failed] as PromiseRejectedResult;
     // Whoever does not hear of the end of a transaction may still be in it.
-    const isOver = !writing || settled.at(-1)?.status === 'fulfilled';
+    const isOver = settled.at(-1)?.status === 'fulfilled';
     client.release(!isOver || !settled.every((one) => one.status === 'fulfilled' || isServerError(one.reason)));
     throw mapError(writing ? new WriteFailed(reason, stageOf(settled, failed)) : reason, this.where);
   }
 
   /**
    * What the database has set for its transactions must not matter. Under another isolation a statement would not see what was committed
-   * while it waited for the lock. A server may be set to answer before it has synced; `remote_apply` and its like promise more than `on`,
-   * and stay. One that is set to be read-only is meant to be.
+   * while it waited for the lock. A server that is set to be read-only is meant to be. No setting outlives its transaction, for a pooler
+   * may give the next one to somebody else.
    */
-  #begin(statementMsMax: number): string {
-    return `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = ${this.#options.lockTimeoutMs}; SET LOCAL statement_timeout = ${statementMsMax};
-      SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'`;
+  #begin(msMax: number, more = ''): Statement {
+    const { lockTimeoutMs } = this.#options;
+    const bounds = {
+      lock_timeout: lockTimeoutMs,
+      idle_in_transaction_session_timeout: lockTimeoutMs,
+      statement_timeout: msMax,
+    };
+    const set = Object.entries(bounds).map(([name, ms]) => `SET LOCAL ${name} = ${ms};`);
+    return { text: `BEGIN ISOLATION LEVEL READ COMMITTED; ${set.join(' ')} ${more}`, values: [] };
   }
 }
+
+const COMMIT: Statement = { text: 'COMMIT', values: [] };
+
+/** A server may be set to answer before it has synced; `remote_apply` and its like promise more than `on`, and stay. */
+const DURABLE = `SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'`;
 
 /** Without its BEGIN a statement that the server did not refuse was stored by itself. */
 function stageOf(settled: readonly PromiseSettledResult<unknown>[], failed: number): WriteStage {
@@ -121,6 +125,19 @@ function stageOf(settled: readonly PromiseSettledResult<unknown>[], failed: numb
  */
 export function streamLock(lockClass: 1 | 2, stream: string): Statement {
   return { text: `SELECT pg_advisory_xact_lock(${lockClass}, hashtext($1))`, values: [stream] };
+}
+
+function transact<Row extends unknown[]>(
+  client: PoolClient,
+  statements: readonly Statement[],
+  silenceMsMax: number,
+): Promise<PromiseSettledResult<Row[]>[]> {
+  const { stream } = (client as unknown as pg.Client).connection;
+  // Else each statement is a packet.
+  stream.cork();
+  const sent = statements.map((statement) => run<Row>(client, statement, silenceMsMax));
+  stream.uncork();
+  return Promise.allSettled(sent);
 }
 
 async function run<Row extends unknown[]>(

@@ -1,10 +1,9 @@
-import { createServer, type Server, type Socket, connect } from 'node:net';
-import { once } from 'node:events';
 import type { Fault } from '@tidemark/libs-kernel';
 import { anOp, readAll, someOps } from '@tidemark/libs-op-store-contract/testing';
 import { serverTests, startedHere } from '@tidemark/tools-services/testing';
 import { mapError, WriteFailed, type WriteStage } from './map-error.ts';
 import { postgresPrefixRegistry } from './prefix-registry.ts';
+import { Proxy } from './proxy.ts';
 import { Scratch } from './scratch.ts';
 
 const postgresTest = serverTests('postgres');
@@ -53,6 +52,83 @@ describe('a connection that breaks', () => {
       ]);
       await scratch.remove();
       await proxy.close();
+    },
+  );
+
+  postgresTest(
+    'R46: a writer that stops in the middle of sending loses the stream after a while, and others go on without a gap',
+    async ({ endpoint }) => {
+      const scratch = await new Scratch(endpoint).make();
+      const [{ opStore: other }, look] = [await scratch.open(), await scratch.client()];
+      const sizes = [10, 1_000_000];
+      for (const [at, size] of sizes.entries()) {
+        const proxy = await Proxy.before(scratch.url);
+        const { opStore: stopped } = await scratch.open({ url: proxy.url, poolMax: 1, lockTimeoutMs: 500 });
+        await stopped.head('s');
+        // BEGIN, the op and the lock arrive, and nothing that comes after.
+        proxy.heldFrom = 'WITH given';
+        const op = anOp({ opId: `stopped-${at}`, value: 'v'.repeat(size) });
+        const lost = expect(stopped.append('s', [op])).rejects.toMatchObject({ code: /unavailable|unknown_outcome/ });
+        const held = `SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND granted`;
+        while ((await look.query(held)).rowCount === 0);
+        const seq = BigInt(2 * at + 1);
+        expect(await other.append('s', [anOp({ opId: `other-${at}` })])).toEqual([{ kind: 'stored', seq }]);
+        proxy.drop();
+        await lost;
+        expect(await other.append('s', [op])).toEqual([{ kind: 'stored', seq: seq + 1n }]);
+        await proxy.close();
+      }
+      await scratch.remove();
+    },
+    60_000,
+  );
+
+  // kills: append.ts: const STAGED_UNITS_MIN = 8192 => const STAGED_UNITS_MIN = 8192_000
+  postgresTest('R46: a writer that stops in the middle of a large op holds nobody up', async ({ endpoint }) => {
+    const scratch = await new Scratch(endpoint).make();
+    const { opStore: other } = await scratch.open();
+    const proxy = await Proxy.before(scratch.url);
+    const { opStore: stopped } = await scratch.open({ url: proxy.url, poolMax: 1 });
+    await stopped.head('s');
+    proxy.heldFrom = 'from here on';
+    const op = anOp({ opId: 'large', value: `${'v'.repeat(400_000)} from here on ${'v'.repeat(400_000)}` });
+    const lost = expect(stopped.append('s', [op])).rejects.toMatchObject({ outcome: 'unknown' });
+    await proxy.holds();
+    const look = await scratch.client();
+    for (let i = 0; i < 100; i++) await look.query(`SELECT 1`);
+    expect((await look.query(`SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND granted`)).rowCount).toBe(0);
+    expect(await other.append('s', someOps(1))).toEqual([{ kind: 'stored', seq: 1n }]);
+    proxy.drop();
+    await lost;
+    await scratch.remove();
+    await proxy.close();
+  });
+
+  postgresTest('OPS-4: a read that nobody waits for any more is ended by the server', async ({ endpoint }) => {
+    const scratch = await new Scratch(endpoint).make();
+    const connection = await scratch.connection();
+    const asleep = { text: 'SELECT pg_sleep(3600)', values: [] };
+    await expect(connection.read(asleep, 200)).rejects.toMatchObject(UNAVAILABLE);
+    const bounds = `SELECT current_setting('statement_timeout'), current_setting('lock_timeout')`;
+    expect(await connection.read({ text: bounds, values: [] })).toEqual([['20s', '1s']]);
+    expect((await (await scratch.client()).query(bounds)).rows).toEqual([{ current_setting: '0' }]);
+    await scratch.remove();
+  });
+
+  postgresTest(
+    'OPS-4: while a backend is stopped a read gives up on it, and the next one has another',
+    async (postgres) => {
+      if (!startedHere('SIGSTOP of a backend', postgres)) return;
+      const scratch = await new Scratch(postgres.endpoint).make();
+      await (await scratch.open()).opStore.append('s', someOps(1));
+      const connection = await scratch.connection();
+      const me = { text: 'SELECT pg_backend_pid()', values: [] };
+      const [[pid] = [0]] = await connection.read<[number]>(me);
+      process.kill(pid, 'SIGSTOP');
+      await expect(connection.read(me, 100)).rejects.toMatchObject(UNAVAILABLE);
+      expect(await connection.read<[number]>(me)).not.toEqual([[pid]]);
+      process.kill(pid, 'SIGCONT');
+      await scratch.remove();
     },
   );
 
@@ -161,45 +237,3 @@ describe('what Postgres says becomes a fault', () => {
     expect(failed('server conn crashed?')).toMatchObject(UNKNOWN);
   });
 });
-
-/** Passes bytes on; when deaf, those of the server are dropped. */
-class Proxy {
-  isDeaf = false;
-  readonly url: string;
-  readonly #server: Server;
-  readonly #sockets = new Set<Socket>();
-
-  private constructor(server: Server, url: string) {
-    this.#server = server;
-    this.url = url;
-  }
-
-  static async before(text: string): Promise<Proxy> {
-    const url = new URL(text);
-    const [host, port] = [url.hostname, Number(url.port)];
-    const server = createServer().listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    url.port = String((server.address() as { port: number }).port);
-    const proxy = new Proxy(server, url.href);
-    server.on('connection', (client) => proxy.#join(client, connect(port, host)));
-    return proxy;
-  }
-
-  /** Breaks what is connected. */
-  drop(): void {
-    for (const socket of this.#sockets) socket.destroy();
-  }
-
-  async close(): Promise<void> {
-    this.drop();
-    this.#server.close();
-    await once(this.#server, 'close');
-  }
-
-  #join(client: Socket, upstream: Socket): void {
-    for (const socket of [client, upstream]) this.#sockets.add(socket.on('error', () => {}));
-    client.pipe(upstream);
-    upstream.on('data', (bytes) => void (this.isDeaf || client.write(bytes)));
-    upstream.on('end', () => client.end());
-  }
-}

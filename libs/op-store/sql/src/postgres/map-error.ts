@@ -33,6 +33,7 @@ const STATES: Readonly<Record<string, Meaning>> = {
   '22P05': ['invalid', 'cannot store a character'],
   // Whoever writes these tables takes the stream's lock first; one that does not can still be met, and then a repeat finds its ops.
   '23505': ['unavailable', 'was written by somebody who does not take the lock of the stream'],
+  '25P03': ['unavailable', 'ended a transaction that stood still'],
   '25006': ['unavailable', 'takes no writes now: it is read-only'],
   '28': ['misconfigured', 'refuses this user'],
   '3D000': ['misconfigured', 'is not there'],
@@ -63,6 +64,7 @@ const OTHER: Meaning = ['internal', 'refused a statement'];
 const CONNECTION: Readonly<Record<string, Meaning>> = {
   ENOTFOUND: ['unavailable', 'cannot be reached: its name is unknown'],
   EACCES: ['misconfigured', 'may not be reached'],
+  ERR_TLS_CERT_ALTNAME_INVALID: ['misconfigured', 'shows a certificate for another host'],
 };
 
 /** What a pooler says in the name of a server that it does not reach. */
@@ -86,7 +88,7 @@ export function mapError(thrown: unknown, where: string): Fault {
     const [fault, what] = STATES[isPooler ? '08' : code] ?? STATES[code.slice(0, 2)] ?? OTHER;
     return faultOf(fault, where, what, thrown);
   }
-  if (isTlsError(code)) return faultOf('misconfigured', where, UNTRUSTED, thrown);
+  if (isTlsError(code) && !(code in CONNECTION)) return faultOf('misconfigured', where, UNTRUSTED, thrown);
   if (code in CONNECTION || isConnectionError(thrown)) {
     const [fault, what] = CONNECTION[code] ?? (['unavailable', 'cannot be reached'] as const);
     return faultOf(fault, where, what, thrown);

@@ -22,9 +22,12 @@ export async function head(connection: PostgresConnection, stream: string): Prom
   return row?.[0] as bigint;
 }
 
+/** A long stream takes its time to be counted. */
+const DESCRIBE_MS_MAX = 300_000;
+
 export async function describe(connection: PostgresConnection, stream: string): Promise<StreamState> {
   const text = `SELECT ${HEAD('$1')}, (SELECT count(*) FROM stream_ops WHERE stream_id = $1)`;
-  const [row] = await connection.read<[head: bigint, ops: bigint]>({ text, values: [stream] });
+  const [row] = await connection.read<[head: bigint, ops: bigint]>({ text, values: [stream] }, DESCRIBE_MS_MAX);
   const [top, ops] = row as [bigint, bigint];
   return { head: top, burned: top - ops };
 }

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type Certificates, makeCertificates, serverTests } from '@tidemark/tools-services/testing';
 import { parseAddress } from './address.ts';
+import { Proxy } from './proxy.ts';
 import { Scratch } from './scratch.ts';
 import { negotiateTls } from './tls.ts';
 
@@ -71,13 +72,24 @@ describe('TLS to Postgres', () => {
     },
   );
 
-  scratchTest('SEC-1: a certificate for another host is refused', async (scratch, url) => {
-    const caFile = file('root.pem', certificates.root);
-    const elsewhere = url('require').replace('127.0.0.1', '127.0.0.2');
-    await expect(scratch.open({ url: elsewhere, caFile })).rejects.toMatchObject({
-      code: expect.stringMatching(/^misconfigured|unavailable$/),
-    });
-  });
+  scratchTest(
+    'SEC-1: a certificate for another host is refused, whatever it is called and although its root is known',
+    async (scratch, url) => {
+      const caFile = file('root.pem', certificates.root);
+      // The certificate names localhost and 127.0.0.1.
+      const proxy = await Proxy.before(url('require'), '127.0.0.2');
+      for (const mode of ['require', 'prefer', 'verify-ca', 'verify-full']) {
+        const elsewhere = proxy.url.replace('sslmode=require', `sslmode=${mode}`);
+        await expect(scratch.open({ url: elsewhere, caFile })).rejects.toMatchObject({
+          code: 'misconfigured',
+          message: expect.stringMatching(/^Postgres 127\.0\.0\.2:.* shows a certificate for another host/),
+        });
+      }
+      const named = url('require').replace('127.0.0.1', 'localhost');
+      expect(await (await scratch.open({ url: named, caFile })).opStore.head('s')).toBe(0n);
+      await proxy.close();
+    },
+  );
 
   scratchTest(
     'OPS-2: a file of roots that is missing or holds none is refused with the setting and the path',
