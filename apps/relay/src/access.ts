@@ -12,6 +12,14 @@ const OF_A_STREAM: Readonly<Record<string, Action>> = {
   'DELETE /v1/streams/:stream': 'admin',
 };
 
+/** Of one tenant. */
+const OF_A_TENANT = new Set([
+  'GET /v1/dead-letters/:tenant',
+  'GET /v1/dead-letters/:tenant/:id',
+  'POST /v1/dead-letters/:tenant/:id/replay',
+  'DELETE /v1/dead-letters/:tenant/:id',
+]);
+
 /** Of the whole relay. */
 const OF_ALL = new Set(['GET /v1/streams', 'GET /v1/intake']);
 
@@ -22,5 +30,6 @@ export const relayAccess: Access = ({ method, route, params }): Need | undefined
     const stream = params.stream ?? '';
     return { action, tenant: parseStreamName(stream)?.tenant ?? null, stream };
   }
+  if (OF_A_TENANT.has(`${method} ${route}`)) return { action: 'admin', tenant: params.tenant ?? '', stream: null };
   return OF_ALL.has(`${method} ${route}`) ? { action: 'admin', tenant: null, stream: null } : undefined;
 };

@@ -1,7 +1,8 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import type { Intake, MachinesService, PushService, TailService } from '@tidemark/libs-relay';
+import type { DeadLetters, Intake, MachinesService, PushService, TailService } from '@tidemark/libs-relay';
 import type { OpStore, PrefixRegistry } from '@tidemark/libs-op-store-contract';
 import type { Logger } from '@tidemark/libs-service-kit';
+import { DeadLettersController } from './dead-letters.controller.ts';
 import { IntakeController } from './intake.controller.ts';
 import { MachinesController } from './machines.controller.ts';
 import { OpenApiController } from './openapi.controller.ts';
@@ -20,6 +21,8 @@ export interface RelayServices {
   readonly machines: MachinesService | null;
   /** null: this replica takes no events from the broker. */
   readonly intake: Intake | null;
+  /** null: as the intake. */
+  readonly deadLetters: DeadLetters | null;
   readonly stopping: AbortSignal;
   readonly log: Pick<Logger, 'warn'>;
 }
@@ -37,6 +40,7 @@ export class AppModule {
         StreamsController,
         OpenApiController,
         ...(services.intake === null ? [] : [IntakeController]),
+        ...(services.deadLetters === null ? [] : [DeadLettersController]),
       ],
       providers: [
         { provide: token.OP_STORE, useValue: services.opStore },
@@ -45,6 +49,7 @@ export class AppModule {
         { provide: token.REGISTRY, useValue: services.registry },
         { provide: token.MACHINES, useValue: services.machines },
         { provide: token.INTAKE, useValue: services.intake },
+        { provide: token.DEAD_LETTERS, useValue: services.deadLetters },
         { provide: token.LOG, useValue: services.log },
         { provide: token.STOPPING, useValue: services.stopping },
       ],

@@ -90,7 +90,7 @@ export function openWriter(
 
 export function openIntake(
   broker: Broker,
-  opStore: Pick<OpStore, 'append'>,
+  opStore: Pick<OpStore, 'append' | 'refusal'>,
   { clock, sleeper, random, log, metrics, tracer }: ServiceParts,
 ): Intake {
   const appended = metrics.counter('tidemark_intake_appended_total', 'Events that became ops.');
@@ -100,7 +100,7 @@ export function openIntake(
   );
   const parked = metrics.counter(
     'tidemark_intake_parked_total',
-    'Messages that are no events, parked as dead letters.',
+    'Events that can never become ops, parked as dead letters.',
   );
   return new Intake({
     broker,

@@ -4,7 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { Fault } from '@tidemark/libs-kernel';
 import { MemoryOpStore, anOp } from '@tidemark/libs-op-store-contract/testing';
 import { routesOf } from '@tidemark/libs-service-kit';
-import { encodePush } from '@tidemark/libs-wire';
+import { encodeEvent, encodePush } from '@tidemark/libs-wire';
 import { openApiDocument } from './openapi/document.ts';
 import { startRelay } from './spec-relay.ts';
 
@@ -201,6 +201,27 @@ describe('what the relay answers', () => {
     expect(await ask('DELETE', '/v1/streams/a%2Fb')).toBe(200);
     expect(await ask('GET', '/v1/streams?limit=x')).toBe(400);
     expect(await ask('GET', '/v1/intake?wait=x')).toBe(400);
+  });
+
+  test('BRK-5: dead letters', async () => {
+    const { broker } = relay;
+    await broker.openQueue('0', 1n << 20n);
+    const topic = { tenant: '0', table: 'events' };
+    const event = { table: 'events', receivedTimestamp: 't', id: 'e', entity: null, data: '{}' };
+    const bodies = [encodeEvent(event), Buffer.from('no event'), Buffer.from([0xff])];
+    for (const body of bodies) await broker.publish(topic, body);
+    const consumer = await broker.consume('0', { name: 'spec', ackWaitMs: 60_000 });
+    for (const delivery of await consumer.fetch(3, 0)) await consumer.deadLetter(delivery, 'told to');
+    const url = '/v1/dead-letters/0';
+    expect(await ask('GET', `${url}?limit=1`)).toBe(200);
+    for (const id of [1, 2, 3]) expect(await ask('GET', `${url}/${id}`)).toBe(200);
+    expect(await ask('POST', `${url}/1/replay`)).toBe(200);
+    expect(await ask('POST', `${url}/1/replay`)).toBe(404);
+    expect(await ask('POST', `${url}/2/replay`)).toBe(400);
+    expect(await ask('DELETE', `${url}/2`)).toBe(204);
+    expect(await ask('DELETE', `${url}/2`)).toBe(404);
+    expect(await ask('GET', `${url}/x`)).toBe(400);
+    expect(await ask('GET', '/v1/dead-letters/nobody')).toBe(404);
   });
 
   test('every operation was asked, and answered well', () => {

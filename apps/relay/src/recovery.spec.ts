@@ -4,7 +4,7 @@ import path from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { Fault, type FaultCode } from '@tidemark/libs-kernel';
 import { ManualTime } from '@tidemark/libs-kernel/testing';
-import type { OpStore } from '@tidemark/libs-op-store-contract';
+import type { IndexedOpStore } from '@tidemark/libs-op-store-contract';
 import { MemoryOpStore, anOp, someOps } from '@tidemark/libs-op-store-contract/testing';
 import type { SqliteStores } from '@tidemark/libs-op-store-sql';
 import { encodePush } from '@tidemark/libs-wire';
@@ -122,7 +122,7 @@ describe('what a store says', () => {
   const failing = (fault: Fault) =>
     wrapped(new MemoryOpStore(), { append: () => Promise.reject(fault), read: () => Promise.reject(fault) });
 
-  function wrapped(store: OpStore, changes: Partial<OpStore>): OpStore {
+  function wrapped(store: IndexedOpStore, changes: Partial<IndexedOpStore>): IndexedOpStore {
     return new Proxy(store, {
       get: (of, name) => {
         const member: unknown = Reflect.get(changes, name) ?? Reflect.get(of, name);

@@ -38,6 +38,7 @@ async function start(store: IndexedOpStore): Promise<void> {
     registry: new MemoryPrefixRegistry(),
     machines: new MachinesService(new MemoryPresenceBoard(), time),
     intake: null,
+    deadLetters: null,
     stopping: new AbortController().signal,
     log: { warn: (fields: object) => void warnings.push(fields) },
   });

@@ -24,9 +24,10 @@ export const relay: ServiceDefinition<typeof relaySettings> = {
 
 const JSON_TYPE = /^application\/(?:[\w!#$%&'*+.^`|~-]+\+)?json[ \t]*(?:;.*)?$/i;
 
-/** A POST must say that it sends JSON; judged before its body is read. */
+/** A POST of the wire routes must say that it sends JSON; judged before its body is read. Those under /v1 take none. */
 function admitJson(request: FastifyRequest): Answer | undefined {
-  if (request.method !== 'POST' || JSON_TYPE.test(request.headers['content-type']?.trim() ?? '')) return undefined;
+  if (request.method !== 'POST' || request.url.startsWith('/v1/')) return undefined;
+  if (JSON_TYPE.test(request.headers['content-type']?.trim() ?? '')) return undefined;
   return { status: 415, body: 'Content-Type must be application/json', contentType: TEXT };
 }
 

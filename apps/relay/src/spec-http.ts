@@ -38,6 +38,7 @@ export async function startHttp({ opStore = new MemoryOpStore() as IndexedOpStor
     registry: new MemoryPrefixRegistry(),
     machines: presence ? new MachinesService(new MemoryPresenceBoard(), time) : null,
     intake: null,
+    deadLetters: null,
     stopping,
     log: { warn: () => {} },
   });

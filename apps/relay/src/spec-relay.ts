@@ -5,7 +5,7 @@ import { PUSH_BODY_BYTES_MAX } from '@tidemark/libs-kernel';
 import { ManualTime, SeededRandom } from '@tidemark/libs-kernel/testing';
 import type { IndexedOpStore } from '@tidemark/libs-op-store-contract';
 import { MemoryOpStore, MemoryPrefixRegistry, MemoryPresenceBoard } from '@tidemark/libs-op-store-contract/testing';
-import { Intake, MachinesService, PushService, StreamWriter, toldAppends } from '@tidemark/libs-relay';
+import { DeadLetters, Intake, MachinesService, PushService, StreamWriter, toldAppends } from '@tidemark/libs-relay';
 import {
   Metrics,
   ProbesModule,
@@ -38,13 +38,15 @@ export async function startRelay(opStore: IndexedOpStore = new MemoryOpStore()) 
   // No deadline comes, and none keeps the process.
   const time = new ManualTime();
   const writer = new StreamWriter({ opStore: told, clock: time, sleeper: time, metrics: unmeasured, ...bounds });
+  const broker = new MemoryBroker(world);
   const module = AppModule.create({
     opStore,
     push: new PushService(opStore, writer),
     pull: tail,
     registry: new MemoryPrefixRegistry(),
     machines: new MachinesService(new MemoryPresenceBoard(), systemClock),
-    intake: idleIntake(opStore),
+    intake: idleIntake(opStore, broker),
+    deadLetters: new DeadLetters(broker, told),
     stopping,
     log: quietLog,
   });
@@ -65,11 +67,11 @@ export async function startRelay(opStore: IndexedOpStore = new MemoryOpStore()) 
     stop.abort();
     await closeHttp(app, { keptMs: 0 });
   };
-  return { app, url: await app.getUrl(), close };
+  return { app, broker, url: await app.getUrl(), close };
 }
 
-function idleIntake(opStore: IndexedOpStore): Intake {
+function idleIntake(opStore: IndexedOpStore, broker: MemoryBroker): Intake {
   const metrics = { appended: () => {}, repeated: () => {}, parked: () => {} };
   const parts = { ...world, random: new SeededRandom(1), log: quietLog, owner: 'spec', metrics };
-  return new Intake({ ...parts, opStore, broker: new MemoryBroker(world) });
+  return new Intake({ ...parts, opStore, broker });
 }

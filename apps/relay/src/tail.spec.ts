@@ -50,6 +50,7 @@ async function start({ gate, ...options }: Options = {}): Promise<void> {
     registry: new MemoryPrefixRegistry(),
     machines: new MachinesService(new MemoryPresenceBoard(), time),
     intake: null,
+    deadLetters: null,
     stopping: stop.signal,
     log: { warn: () => {} },
   });

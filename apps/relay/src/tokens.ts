@@ -4,5 +4,6 @@ export const PULL = Symbol('TailService');
 export const REGISTRY = Symbol('PrefixRegistry');
 export const MACHINES = Symbol('MachinesService');
 export const INTAKE = Symbol('Intake');
+export const DEAD_LETTERS = Symbol('DeadLetters');
 export const STOPPING = Symbol('stopping');
 export const LOG = Symbol('Logger');

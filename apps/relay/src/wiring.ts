@@ -6,7 +6,7 @@ import type {
   PrefixRegistry,
   PresenceBoard,
 } from '@tidemark/libs-op-store-contract';
-import { MachinesService, PushService, toldAppends } from '@tidemark/libs-relay';
+import { DeadLetters, MachinesService, PushService, toldAppends } from '@tidemark/libs-relay';
 import type { OpenService, ServiceParts } from '@tidemark/libs-service-kit';
 import { AppModule } from './app.module.ts';
 import { type RelaySettings, madeUpCredentials, queueFolder, sqliteFile } from './config.ts';
@@ -30,6 +30,7 @@ export async function openRelay(settings: RelaySettings, parts: ServiceParts): P
     registry: store.prefixRegistry,
     machines: new MachinesService(store.presenceBoard, clock),
     intake,
+    deadLetters: intake === null || broker === null ? null : new DeadLetters(broker, told),
     stopping,
     log: parts.log,
   });

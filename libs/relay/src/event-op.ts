@@ -15,7 +15,7 @@ export interface EventOp {
  * An id too long to name a document leaves that to the op id: the event is kept whole, and its document can be asked for.
  * Faults: `malformed`, `invalid` for a body that is no event envelope (the intake parks it).
  */
-export function eventOp(delivery: Delivery): EventOp {
+export function eventOp(delivery: Omit<Delivery, 'attempt'>): EventOp {
   const event = decodeEvent(delivery.body);
   const opId = delivery.idempotencyKey ?? `${delivery.queue}:${delivery.seq}`;
   return {

@@ -1,3 +1,4 @@
+export * from './dead-letters.ts';
 export * from './event-op.ts';
 export * from './intake.ts';
 export * from './machines-service.ts';

@@ -33,7 +33,7 @@ class World {
       clock: time,
       sleeper: time,
       random: new SeededRandom(this.#relays),
-      log: { info: () => {}, warn: () => {} },
+      log: { warn: () => {} },
       metrics: {
         appended: (n) => void (counts.appended += n),
         repeated: (n) => void (counts.repeated += n),
@@ -74,9 +74,13 @@ class World {
 /** Refuses as many appends as asked, before or after really storing. */
 class FailingOpStore extends MemoryOpStore {
   refuse = 0;
+  /** The op of a document of this id fails whatever carries it, with this code. */
+  poison: { id: string; code: 'invalid' | 'too_large' | 'internal' } | null = null;
   loseAnswers = 0;
 
   override async append(stream: string, ops: readonly Op[]) {
+    const { poison } = this;
+    if (poison !== null && ops.some(({ targetId }) => targetId === poison.id)) throw new Fault(poison.code, 'poison');
     if (this.refuse-- > 0) throw new Fault('unavailable', 'busy');
     const outcomes = await super.append(stream, ops);
     if (this.loseAnswers-- > 0) throw new Fault('unknown_outcome', 'no answer');
@@ -244,6 +248,45 @@ test('a message that is no event is parked with its reason and does not hold the
   const [letter] = await world.broker.deadLetters(TENANT, 0n, 10);
   expect(letter?.reason).toMatch(/json/);
   expect(world.counts.parked).toBe(1);
+});
+
+// kills: batch-store.ts: if (refusal !== null) throw refusal; => void refusal;
+test('BRK-5: an event that the store can never hold is parked at once with the reason, and does not hold the others', async () => {
+  jest
+    .spyOn(world.opStore, 'refusal')
+    .mockImplementation(({ targetId }) => (targetId === 'e1' ? new Fault('invalid', 'holds U+0000') : null));
+  for (const id of ['e0', 'e1', 'e2']) await world.publish(id);
+  const append = jest.spyOn(world.opStore, 'append');
+  const intake = world.start();
+  await world.pass(1000);
+  expect((await world.log()).map(({ targetId }) => targetId)).toEqual(['e0', 'e2']);
+  expect([append.mock.calls.length, await intake.pending(), world.counts.parked]).toEqual([1, 0n, 1]);
+  expect((await world.broker.deadLetters(TENANT, 0n, 10)).map(({ reason }) => reason)).toEqual(['holds U+0000']);
+});
+
+// kills: batch-store.ts: attempt >= REFUSALS_MAX - 1 => false
+// kills: batch-store.ts: attempt >= REFUSALS_MAX - 1 => true
+test('BRK-5: an event that the store refuses again and again is found and parked, the others keep their order', async () => {
+  world.opStore.poison = { id: 'e1', code: 'too_large' };
+  for (const id of ['e0', 'e1', 'e2']) await world.publish(id);
+  const append = jest.spyOn(world.opStore, 'append');
+  const intake = world.start();
+  await world.publish('later');
+  await world.pass(20_000);
+  expect((await world.log()).map(({ targetId }) => targetId)).toEqual(['e0', 'e2', 'later']);
+  expect([append.mock.calls.length, await intake.pending(), world.counts.parked]).toEqual([5 + 4, 0n, 1]);
+});
+
+// kills: batch-store.ts: return code === 'invalid' => return code === 'internal' || code === 'invalid'
+test('BRK-5: a fault of the store parks nothing, however long it lasts', async () => {
+  world.opStore.poison = { id: 'e1', code: 'internal' };
+  for (const id of ['e0', 'e1', 'e2']) await world.publish(id);
+  const intake = world.start();
+  await world.pass(120_000);
+  expect([await intake.pending(), world.counts.parked]).toEqual([3n, 0]);
+  world.opStore.poison = null;
+  await world.pass(10_000);
+  expect((await world.log()).map(({ targetId }) => targetId)).toEqual(['e0', 'e1', 'e2']);
 });
 
 test('OPS-4: however many wait until idle, the queue is asked once per look', async () => {

@@ -1,41 +1,10 @@
-import type { Broker, Consumer, Delivery, Lease } from '@tidemark/libs-broker-contract';
-import {
-  type BackoffShape,
-  type Clock,
-  type Random,
-  type Sleeper,
-  type Tracer,
-  asFault,
-  backoffMs,
-  untraced,
-} from '@tidemark/libs-kernel';
-import type { OpStore } from '@tidemark/libs-op-store-contract';
-import { type Op, traceparentsOf } from '@tidemark/libs-wire';
-import { eventOp } from './event-op.ts';
+import type { Broker, Consumer, Lease } from '@tidemark/libs-broker-contract';
+import { type Clock, asFault } from '@tidemark/libs-kernel';
+import { BatchStore, type BatchStoreOptions } from './batch-store.ts';
 
-export interface IntakeLog {
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-}
-
-export interface IntakeMetrics {
-  /** Events that became ops now. */
-  appended(count: number): void;
-  /** Events that had become ops before: late redeliveries, harmless. */
-  repeated(count: number): void;
-  /** Bodies that are no events, parked among the dead letters. */
-  parked(): void;
-}
-
-export interface IntakeOptions {
+export interface IntakeOptions extends BatchStoreOptions {
   readonly broker: Broker;
-  readonly opStore: Pick<OpStore, 'append'>;
   readonly clock: Clock;
-  readonly sleeper: Sleeper;
-  readonly random: Random;
-  readonly log: IntakeLog;
-  readonly metrics: IntakeMetrics;
-  readonly tracer?: Tracer;
   /** Names this replica among those that want to drain a queue. */
   readonly owner: string;
 }
@@ -53,24 +22,24 @@ const FETCH_WAIT_MS = 500;
 const CONSUMER = { name: 'relay-intake', ackWaitMs: 2000 };
 const QUEUES_LOOK_MS = 500;
 const PENDING_LOOK_MS = 20;
-const RETRY: BackoffShape = { baseMs: 50, ceilingMs: 5000 };
 
 /**
  * Turns the events of the queues into ops of the log. One replica at a time drains a tenant's queue (a lease), in queue order:
  *
  *     fetch ─▶ append (idempotent by op id) ─▶ ack
  *
- * A crash anywhere leads to a redelivery, which the append answers with the old seq. While the store refuses, the batch is held and
- * tried again, so that nothing overtakes it.
+ * A crash anywhere leads to a redelivery, which the append answers with the old seq.
  */
 export class Intake {
   readonly #options: IntakeOptions;
+  readonly #batches: BatchStore;
   readonly #draining = new Map<string, Promise<void>>();
   /** Shared by everybody who waits. */
   #nextLook: Promise<bigint> | undefined;
 
   constructor(options: IntakeOptions) {
     this.#options = options;
+    this.#batches = new BatchStore(options);
   }
 
   /** Drains every queue until `signal` aborts; finishes the batch it is in. */
@@ -148,62 +117,9 @@ export class Intake {
     while (!signal.aborted && (await lease.held())) {
       const deliveries = await consumer.fetch(BATCH_MAX, FETCH_WAIT_MS, signal);
       if (deliveries.length === 0) continue;
-      const stored = await this.#store(deliveries, consumer, lease, signal);
+      const stored = await this.#batches.store(deliveries, consumer, () => lease.held(), signal);
       if (!stored) return;
       await consumer.ack(deliveries);
-    }
-  }
-
-  /** False when the lease or the signal ended it: the batch stays unacked and is delivered again. */
-  async #store(
-    deliveries: readonly Delivery[],
-    consumer: Consumer,
-    lease: HeldLease,
-    signal: AbortSignal,
-  ): Promise<boolean> {
-    const byStream = await this.#decode(deliveries, consumer);
-    for (const [stream, ops] of byStream) {
-      for (let attempt = 0; !(await this.#append(stream, ops)); attempt++) {
-        await this.#options.sleeper.sleep(backoffMs(attempt, RETRY, this.#options.random), signal);
-        if (signal.aborted || !(await lease.held())) return false;
-      }
-    }
-    return true;
-  }
-
-  /** Ops by stream, each stream's in queue order. What cannot be read is parked, so that it does not hold the others. */
-  async #decode(deliveries: readonly Delivery[], consumer: Consumer): Promise<Map<string, Op[]>> {
-    const byStream = new Map<string, Op[]>();
-    for (const delivery of deliveries) {
-      try {
-        const { stream, op } = eventOp(delivery);
-        const ops = byStream.get(stream);
-        if (ops === undefined) byStream.set(stream, [op]);
-        else ops.push(op);
-      } catch (error) {
-        const reason = asFault(error).message;
-        await consumer.deadLetter(delivery, reason);
-        this.#options.metrics.parked();
-        this.#options.log.warn(
-          { queue: delivery.queue, seq: String(delivery.seq), reason },
-          'dead letter: not an event',
-        );
-      }
-    }
-    return byStream;
-  }
-
-  async #append(stream: string, ops: readonly Op[]): Promise<boolean> {
-    const { opStore, tracer = untraced } = this.#options;
-    try {
-      const outcomes = await tracer.span('append', () => opStore.append(stream, ops), traceparentsOf(ops));
-      const fresh = outcomes.filter(({ kind }) => kind === 'stored').length;
-      this.#options.metrics.appended(fresh);
-      this.#options.metrics.repeated(outcomes.length - fresh);
-      return true;
-    } catch (error) {
-      this.#options.log.warn({ stream, error: asFault(error).message }, 'append failed, the batch is held');
-      return false;
     }
   }
 }

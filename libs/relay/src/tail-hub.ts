@@ -86,9 +86,13 @@ export class TailHub {
   }
 }
 
-/** The store's append, after which this relay's and other relays' readers are woken; also when it failed, for a part may be stored. */
-export function toldAppends(opStore: Pick<OpStore, 'append'>, hub: Pick<TailHub, 'appended'>): Pick<OpStore, 'append'> {
+/** The store's append, with what it cannot take, after which this relay's and other relays' readers are woken; also when it failed, for a part may be stored. */
+export function toldAppends(
+  opStore: Pick<OpStore, 'append' | 'refusal'>,
+  hub: Pick<TailHub, 'appended'>,
+): Pick<OpStore, 'append' | 'refusal'> {
   return {
+    refusal: (op) => opStore.refusal(op),
     append: async (stream, ops, unwanted) => {
       try {
         return await opStore.append(stream, ops, unwanted);

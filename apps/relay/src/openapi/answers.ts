@@ -60,6 +60,8 @@ const own = {
   UnreadableV1: refusal('A path or parameter that cannot be read.', 'Error'),
   UnauthenticatedV1: refusal('Nobody knows who asks.', 'Error', 'WWW-Authenticate'),
   DeniedV1: refusal('Who asks may not do that.', 'Error'),
+  NotFoundV1: refusal('There is none.', 'Error'),
+  InvalidV1: refusal('What was found cannot be done: the reason for which it was parked.', 'Error'),
   FailedV1: refusal('The store failed for good, or it is unknown what became of the work.', 'Error'),
   UnavailableV1: refusal('Busy, full or out of reach.', 'Error', 'Retry-After'),
 };
@@ -99,8 +101,13 @@ const ownRoute = {
   503: 'UnavailableV1',
 } as const;
 
+const ownNamed = { ...ownRoute, 404: 'NotFoundV1' } as const;
+const ownWork = { ...ownNamed, 422: 'InvalidV1' } as const;
+
 const unserved = { default: referTo('Unserved') };
 
 export const wireReadRefusals = { ...refusalsOf(wireRead), ...unserved };
 export const wireWriteRefusals = { ...refusalsOf(wireWrite), ...unserved };
 export const ownRefusals = { ...refusalsOf(ownRoute), ...unserved };
+export const ownNamedRefusals = { ...refusalsOf(ownNamed), ...unserved };
+export const ownWorkRefusals = { ...refusalsOf(ownWork), ...unserved };

@@ -1,4 +1,13 @@
-import { answer, jsonContent, ownRefusals, referTo, wireReadRefusals, wireWriteRefusals } from './answers.ts';
+import {
+  answer,
+  jsonContent,
+  ownNamedRefusals,
+  ownRefusals,
+  ownWorkRefusals,
+  referTo,
+  wireReadRefusals,
+  wireWriteRefusals,
+} from './answers.ts';
 import type { SchemaName } from './schemas.ts';
 
 const int64 = { type: 'integer', format: 'int64' };
@@ -30,6 +39,21 @@ export const parameters = {
     maximum: 55,
     default: 0,
   }),
+  tenant: {
+    name: 'tenant',
+    in: 'path',
+    required: true,
+    description: 'Whose queue.',
+    schema: { type: 'string', minLength: 1 },
+  },
+  letter: {
+    name: 'id',
+    in: 'path',
+    required: true,
+    description: 'The number of a dead letter.',
+    schema: { ...int64, minimum: 1 },
+  },
+  afterLetter: query('after', 'Only numbers above this one.', { ...int64, default: 0 }),
   after: query('after', 'Only ids above this one.', { type: 'string' }),
   lastEventId: {
     name: 'Last-Event-ID',
@@ -129,6 +153,43 @@ const ofStream = {
   },
 };
 
+const ofDeadLetters = {
+  parameters: take('tenant'),
+  get: {
+    operationId: 'listDeadLetters',
+    tags: ['operator'],
+    summary: 'Events that could not become ops, oldest first, without their bodies.',
+    parameters: take('afterLetter', 'listLimit'),
+    responses: { 200: answer('One page.', 'DeadLetters'), ...ownNamedRefusals },
+  },
+};
+
+const ofDeadLetter = {
+  parameters: take('tenant', 'letter'),
+  get: {
+    operationId: 'showDeadLetter',
+    tags: ['operator'],
+    summary: 'One of them, with its body.',
+    responses: { 200: answer('As it was queued.', 'DeadLetterBody'), ...ownNamedRefusals },
+  },
+  delete: {
+    operationId: 'dropDeadLetter',
+    tags: ['operator'],
+    summary: 'Gives the event up, on record.',
+    responses: { 204: answer('It is gone.', 'none'), ...ownNamedRefusals },
+  },
+};
+
+const ofReplay = {
+  parameters: take('tenant', 'letter'),
+  post: {
+    operationId: 'replayDeadLetter',
+    tags: ['operator'],
+    summary: 'Appends the event to its stream under the op id that it always had, then removes the letter.',
+    responses: { 200: answer('It is an op now.', 'Replayed'), ...ownWorkRefusals },
+  },
+};
+
 const ofIntake = {
   get: {
     operationId: 'pendingEvents',
@@ -150,6 +211,9 @@ export const paths = {
   '/v1/streams': ofStreams,
   '/v1/streams/{stream}': ofStream,
   '/v1/intake': ofIntake,
+  '/v1/dead-letters/{tenant}': ofDeadLetters,
+  '/v1/dead-letters/{tenant}/{id}': ofDeadLetter,
+  '/v1/dead-letters/{tenant}/{id}/replay': ofReplay,
   '/v1/openapi.json': probe('describeApi', 'This document.', { 200: answer('OpenAPI 3.1.', 'Document') }),
   '/livez': probe('live', 'Whether the process answers; touches no store.', { 200: answer('It does.', 'Live') }),
   '/readyz': probe('ready', 'Whether every store answers within 2 seconds.', {

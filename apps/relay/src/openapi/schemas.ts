@@ -29,6 +29,17 @@ const required = Object.keys(opFields).filter((name) => !optional.includes(name)
 
 const wholeSeconds = (description: string) => ({ type: 'integer', format: 'int64', minimum: 0, description });
 
+const deadLetter = {
+  id: int64('Its place among the dead letters of the tenant.'),
+  seq: int64('Its place in the queue.'),
+  table: { type: 'string' },
+  queue: { type: 'string' },
+  idempotency_key: { type: ['string', 'null'] },
+  reason: text('Why it could not become an op.'),
+  parked_at: { type: 'string', format: 'date-time' },
+  bytes: { type: 'integer', minimum: 0 },
+};
+
 export const schemas = {
   Op: {
     ...object(opFields, required),
@@ -86,6 +97,25 @@ export const schemas = {
     stream: { type: 'string' },
     erased: int64('Ops that were removed.'),
     head: int64('The head, which stays: later ops go after it.'),
+  }),
+  DeadLetter: object(deadLetter),
+  DeadLetterBody: object(
+    {
+      ...deadLetter,
+      body: text('What was queued, where it is UTF-8.'),
+      body_base64: text('What was queued, where it is not.'),
+    },
+    Object.keys(deadLetter),
+  ),
+  DeadLetters: object({
+    dead_letters: { type: 'array', items: { $ref: '#/components/schemas/DeadLetter' } },
+    next: { type: ['integer', 'null'], description: '`after` of the following page; null on the last one.' },
+  }),
+  Replayed: object({
+    stream: { type: 'string' },
+    op: text('The op id of the event.'),
+    seq: int64('Its place in the stream.'),
+    stored: { type: 'boolean', description: 'False: the stream held it already.' },
   }),
   Pending: object({ pending: int64('Events of the queues that are not ops of the log yet.') }),
   Live: object({ status: { const: 'ok' } }),
