@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { readAll } from '@tidemark/libs-op-store-contract/testing';
+import { linesOf, startNode } from '../spec-processes.ts';
 import { Scratch } from './scratch.ts';
-import { linesOf, startNode } from './spec-processes.ts';
+import { sharedFile } from './spec-store.ts';
 
 jest.setTimeout(120_000);
 
@@ -32,7 +33,7 @@ const APPEND = `
 async function withFailing(fsyncs: string): Promise<string[] | null> {
   if (spawnSync('strace', ['-V']).status !== 0) return null;
   const inject = ['-e', 'trace=fsync,fdatasync', '-e', `inject=fsync,fdatasync:error=EIO:when=${fsyncs}`];
-  const child = startNode(scratch, APPEND, 'a', ['strace', '-f', '-qq', '-o', '/dev/null', ...inject]);
+  const child = startNode(sharedFile(scratch), APPEND, 'a', ['strace', '-f', '-qq', '-o', '/dev/null', ...inject]);
   return (await linesOf(child)).map((words) => words.join(' '));
 }
 

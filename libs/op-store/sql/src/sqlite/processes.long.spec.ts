@@ -1,5 +1,6 @@
+import { Answered, killWriters, writeBeside } from '../spec-processes.ts';
 import { Scratch } from './scratch.ts';
-import { Answered, killWriters, writeBeside } from './spec-processes.ts';
+import { sharedFile } from './spec-store.ts';
 
 jest.setTimeout(1_800_000);
 
@@ -9,9 +10,9 @@ afterEach(() => scratch.remove());
 
 it('RLY-6, RLY-18, R38: 200 times killed beside another process that writes, a process loses no op that it answered', async () => {
   const [answered, beside] = [new Answered(), new Answered()];
-  const other = writeBeside(scratch, beside);
-  await killWriters(scratch, 200, answered);
+  const other = writeBeside(sharedFile(scratch), beside);
+  await killWriters(sharedFile(scratch), 200, answered);
   await other.stop();
   expect(beside.count).toBeGreaterThan(1000);
-  await beside.verify(scratch);
+  await beside.verify(sharedFile(scratch));
 });

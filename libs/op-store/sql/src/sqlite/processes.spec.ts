@@ -1,7 +1,8 @@
 import Database from 'better-sqlite3';
 import { readAll } from '@tidemark/libs-op-store-contract/testing';
+import { Answered, killWriters, linesOf, startNode } from '../spec-processes.ts';
 import { Scratch } from './scratch.ts';
-import { Answered, killWriters, linesOf, startNode } from './spec-processes.ts';
+import { sharedFile } from './spec-store.ts';
 
 jest.setTimeout(120_000);
 
@@ -12,7 +13,7 @@ afterEach(() => scratch.remove());
 describe('processes on one file', () => {
   it('RLY-6, R38: again and again killed with SIGKILL while it appends, a process loses no op that it answered, seqs stay dense, and a repeat of the push is answered the old ones', async () => {
     const answered = new Answered();
-    await killWriters(scratch, 8, answered);
+    await killWriters(sharedFile(scratch), 8, answered);
     expect(answered.count).toBeGreaterThan(100);
   });
 
@@ -24,7 +25,9 @@ describe('processes on one file', () => {
           say(opId, (await stores.opStore.append('s', [anOp({ opId })]))[0].seq);
         }
       }));`;
-    const lines = (await Promise.all(['a', 'b'].map((name) => linesOf(startNode(scratch, script, name))))).flat();
+    const lines = (
+      await Promise.all(['a', 'b'].map((name) => linesOf(startNode(sharedFile(scratch), script, name))))
+    ).flat();
     const answered = new Map(lines.map(([opId, seq]) => [opId, BigInt(seq ?? 0)]));
     const seqs = [...answered.values()].sort((a, b) => Number(a - b));
     expect(seqs).toEqual(Array.from({ length: 400 }, (_, i) => BigInt(i + 1)));
@@ -35,7 +38,9 @@ describe('processes on one file', () => {
   it('OPS-5: processes that open a file without a write-ahead log at once all succeed', async () => {
     new Database(scratch.file).exec('CREATE TABLE prefix_claims (stream_id, prefix, replica_uuid)').close();
     const script = `say(await stores.opStore.head('s'))`;
-    const opened = await Promise.all(['a', 'b', 'c', 'd'].map((name) => linesOf(startNode(scratch, script, name))));
+    const opened = await Promise.all(
+      ['a', 'b', 'c', 'd'].map((name) => linesOf(startNode(sharedFile(scratch), script, name))),
+    );
     expect(opened).toEqual([[['0']], [['0']], [['0']], [['0']]]);
   });
 });

@@ -1,23 +1,31 @@
-/** Processes on one file that the specs watch and kill. */
+/** Processes on one store that the specs watch and kill. */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import path from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { pathToFileURL } from 'node:url';
 import { SeededRandom } from '@tidemark/libs-kernel/testing';
+import type { OpStore } from '@tidemark/libs-op-store-contract';
 import { anOp, readAll } from '@tidemark/libs-op-store-contract/testing';
-import type { Scratch } from './scratch.ts';
 
-/** What every child begins with: `stores` on the file, `name`, and `say`, which has written its line before it returns, also to a full pipe. */
-const PRELUDE = `
+/** A store that processes of their own open. */
+export interface SharedStore {
+  /** The lines that import what opens the store and make `stores` of `place`, `clock`, `random` and `sleeper`. */
+  readonly script: string;
+  /** Where it is, for one process to tell another. */
+  readonly place: string;
+  open(): Promise<{ readonly opStore: OpStore }>;
+}
+
+/** What every child begins with: `stores`, `name`, and `say`, which has written its line before it returns, also to a full pipe. */
+const prelude = ({ script }: SharedStore) => `
   import { writeSync } from 'node:fs';
   import { setTimeout } from 'node:timers/promises';
-  import { connectSqlite } from '${pathToFileURL(path.join(__dirname, 'connect.ts')).href}';
   import { anOp } from '@tidemark/libs-op-store-contract/testing';
-  const [file, name] = process.argv.slice(1);
+  const [place, name] = process.argv.slice(1);
   const clock = { now: () => Date.now(), monotonic: () => performance.now() };
-  const stores = await connectSqlite({ file, clock, sleeper: { sleep: (ms) => setTimeout(ms) } });
+  const random = { bytes: (n) => crypto.getRandomValues(new Uint8Array(n)), fraction: () => Math.random() };
+  const sleeper = { sleep: (ms) => setTimeout(ms) };
+  ${script}
   const say = (...words) => {
     let left = Buffer.from(words.join(' ') + '\\n');
     while (left.length > 0)
@@ -29,15 +37,25 @@ const PRELUDE = `
   };
 `;
 
-/** Four writers in each of two streams, for ever: every push is said with its seqs once it is answered. */
-const writeForEver = (pauseMs: number) => `
+/**
+ * Four writers in each of two streams, for ever: every push is said with its seqs once it is answered. One that fails is pushed again
+ * where failures are expected.
+ */
+const writeForEver = (pauseMs: number, mayFail = false) => `
   for (const stream of ['s', 't'])
     for (const writer of [1, 2, 3, 4])
       void (async () => {
         for (let i = 0; ; i++) {
           const ops = Array.from({ length: 1 + (i % 3) }, (_, k) =>
             anOp({ opId: [name, writer, i, k].join('-'), value: 'v'.repeat(i % 900) }));
-          const outcomes = await stores.opStore.append(stream, ops);
+          let outcomes;
+          while (outcomes === undefined)
+            try {
+              outcomes = await stores.opStore.append(stream, ops);
+            } catch (fault) {
+              if (!${mayFail}) throw fault;
+              await setTimeout(20);
+            }
           say(stream, ...ops.map(({ opId }, k) => opId + '=' + outcomes[k].seq));
           if (${pauseMs} > 0) await setTimeout(${pauseMs});
         }
@@ -45,9 +63,9 @@ const writeForEver = (pauseMs: number) => `
 
 export type Child = ChildProcessByStdio<null, Readable, null>;
 
-export function startNode(scratch: Scratch, script: string, name: string, under: readonly string[] = []): Child {
-  const options = ['--conditions=@tidemark/source', '--input-type=module', '--eval', PRELUDE + script];
-  const [command = '', ...args] = [...under, process.execPath, ...options, scratch.file, name];
+export function startNode(store: SharedStore, script: string, name: string, under: readonly string[] = []): Child {
+  const options = ['--conditions=@tidemark/source', '--input-type=module', '--eval', prelude(store) + script];
+  const [command = '', ...args] = [...under, process.execPath, ...options, store.place, name];
   return spawn(command, args, { cwd: __dirname, stdio: ['ignore', 'pipe', 'inherit'] });
 }
 
@@ -80,8 +98,8 @@ export class Answered {
   }
 
   /** Every answered op is stored at its seq, seqs are dense, and a repeat of the ops is answered the same seqs. */
-  async verify(scratch: Scratch): Promise<void> {
-    const { opStore } = await scratch.open();
+  async verify(store: SharedStore): Promise<void> {
+    const { opStore } = await store.open();
     for (const [stream, answered] of this.#seqs) {
       const stored = new Map((await readAll(opStore, stream, 1000)).map(({ seq, op }) => [op.opId, seq]));
       expect([...stored.values()]).toEqual(Array.from(stored, (_, i) => BigInt(i + 1)));
@@ -98,21 +116,35 @@ export class Answered {
 }
 
 /** Kills a writing process so often, each after a random number of answers. */
-export async function killWriters(scratch: Scratch, kills: number, answered: Answered): Promise<void> {
+export async function killWriters(store: SharedStore, kills: number, answered: Answered): Promise<void> {
   const random = new SeededRandom(6);
   for (let kill = 0; kill < kills; kill++) {
-    const writer = startNode(scratch, writeForEver(0), `life-${kill}`);
+    const writer = startNode(store, writeForEver(0), `life-${kill}`);
     const fatal = 1 + Math.floor(random.fraction() * 80);
     for (const line of await linesOf(writer, (count) => count === fatal && writer.kill('SIGKILL'))) answered.add(line);
-    await answered.verify(scratch);
+    await answered.verify(store);
   }
 }
 
-/** Writes into the same streams beside what else happens, with pauses, until `stop` is called. */
-export function writeBeside(scratch: Scratch, answered: Answered): { stop(): Promise<void> } {
-  const child = startNode(scratch, writeForEver(100), 'beside');
-  const lines = linesOf(child);
+export interface Beside {
+  /** Resolves when it has been answered so often in all. */
+  answers(count: number): Promise<void>;
+  /** Kills it. */
+  stop(): Promise<void>;
+}
+
+/** Writes into the same streams beside what else happens, with pauses, until it is stopped; of a store that fails it tries again. */
+export function writeBeside(store: SharedStore, answered: Answered, name = 'beside'): Beside {
+  const child = startNode(store, writeForEver(100, true), name);
+  let [count, heard] = [0, () => {}];
+  const lines = linesOf(child, (said) => {
+    count = said;
+    heard();
+  });
   return {
+    async answers(wanted) {
+      while (count < wanted) await new Promise<void>((resolve) => (heard = resolve));
+    },
     async stop() {
       child.kill('SIGKILL');
       for (const line of await lines) answered.add(line);
