@@ -1,0 +1,60 @@
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import { compareUtf8 } from '@tidemark/libs-kernel';
+
+export type Item = Readonly<Record<string, AttributeValue>>;
+
+/** The largest item that DynamoDB stores: names and values together. */
+export const ITEM_BYTES_MAX = 400 * 1024;
+
+/** As the developer guide describes it: UTF-8 of names and strings, about a byte for two digits and one more of numbers. */
+export function itemBytes(item: Item): number {
+  const known = sizes.get(item);
+  if (known !== undefined) return known;
+  let bytes = 0;
+  for (const [name, value] of Object.entries(item)) bytes += Buffer.byteLength(name) + valueBytes(value);
+  sizes.set(item, bytes);
+  return bytes;
+}
+
+/** Items are never changed, so what was found of one stays so. */
+const sizes = new WeakMap<Item, number>();
+
+function valueBytes(value: AttributeValue): number {
+  if (value.S !== undefined) return Buffer.byteLength(value.S);
+  if (value.N !== undefined) return numberBytes(value.N);
+  if (value.BOOL !== undefined || value.NULL !== undefined) return 1;
+  throw new Error(`the simulated DynamoDB has no values like ${JSON.stringify(value)}`);
+}
+
+function numberBytes(text: string): number {
+  const digits = text.replace(/^-?0*/, '').replace(/0+$/, '').length;
+  return Math.ceil(digits / 2) + 1 + (text.startsWith('-') ? 1 : 0);
+}
+
+/** Negative, 0 or positive; null when the two are of different types, which no comparison holds between. */
+export function compareValues(a: AttributeValue, b: AttributeValue): number | null {
+  if (a.S !== undefined && b.S !== undefined) return compareUtf8(a.S, b.S);
+  if (a.N !== undefined && b.N !== undefined) return compareIntegers(integer(a.N), integer(b.N));
+  if (a.BOOL !== undefined && b.BOOL !== undefined) return Number(a.BOOL) - Number(b.BOOL);
+  return null;
+}
+
+export const compareIntegers = (a: bigint, b: bigint) => (a < b ? -1 : a > b ? 1 : 0);
+
+export function integer(text: string): bigint {
+  if (!/^-?\d{1,38}$/.test(text)) throw new Error(`the simulated DynamoDB has integers alone, not ${text}`);
+  return BigInt(text);
+}
+
+const texts = new WeakMap<Item, string>();
+
+/** Equal texts for equal items. */
+export function itemText(item: Item | null): string {
+  if (item === null) return '-';
+  let text = texts.get(item);
+  if (text === undefined) {
+    const names = Object.keys(item).sort();
+    texts.set(item, (text = names.map((name) => `${name}=${JSON.stringify(item[name])}`).join(',')));
+  }
+  return text;
+}
