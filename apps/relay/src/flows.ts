@@ -77,6 +77,7 @@ export function openWriter(
     deadlineMs: settings.RELAY_PUSH_DEADLINE_SECS,
     pushesMax: settings.RELAY_QUEUE_PUSHES,
     bytesMax: settings.RELAY_QUEUE_BYTES,
+    transactionOps: settings.RELAY_STORE === 'dynamodb' ? settings.RELAY_DYNAMODB_MAX_OPS_PER_ROUND : undefined,
     metrics: {
       round: (pushes) => rounds.observe(pushes),
       queued: (pushes, held) => {
