@@ -1,4 +1,5 @@
 import { type RequestHead, admit } from './admit.ts';
+import { EVERYTHING } from './permission.ts';
 import { type Tables, defaultTables, fixedTables, openTable } from './tables.ts';
 
 const HEAD: RequestHead = { tenant: undefined, table: 'events', contentType: 'application/json' };
@@ -16,7 +17,18 @@ test('ING-9: without settings there is tenant 0 with one open table events, whos
   expect(admit(HEAD, defaultTables)).toEqual({
     kind: 'admitted',
     tenant: '0',
-    table: { name: 'events', idField: 'event_id', requireId: false, retentionMs: 0, ordered: false },
+    table: {
+      name: 'events',
+      idField: { text: 'event_id', path: ['event_id'] },
+      entity: null,
+      requireId: false,
+      retentionMs: 0,
+      ordered: false,
+      schema: null,
+      grants: null,
+      timestamps: [],
+    },
+    permit: EVERYTHING,
     format: 'json',
   });
   expect(refusalOf({ table: 'orders' })).toEqual([404, 'unknown table: orders']);

@@ -1,5 +1,6 @@
 import { type IngestAnswer, refuse } from './answer.ts';
 import { type BodyFormat, readContentType } from './content-type.ts';
+import { type Permit, type Sender, permitOf } from './permission.ts';
 import { DEFAULT_TENANT, type TableSettings, type Tables } from './tables.ts';
 
 /** What is known of a request before its body arrives. Headers as they came, every value of a repeated one. */
@@ -9,12 +10,15 @@ export interface RequestHead {
   /** The query parameter `table`; null when it is missing. */
   readonly table: string | null;
   readonly contentType: string | readonly string[] | undefined;
+  /** Absent: nobody is asked who they are, and everybody may insert. */
+  readonly sender?: Sender | undefined;
 }
 
 export interface Admitted {
   readonly kind: 'admitted';
   readonly tenant: string;
   readonly table: TableSettings;
+  readonly permit: Permit;
   readonly format: BodyFormat;
 }
 
@@ -25,7 +29,7 @@ export interface Refusal {
 
 const TENANT_ID = /^[A-Za-z0-9_-]+$/;
 
-/** Decides what can be decided before the body is read: tenant, table, content type, in this order. */
+/** Decides what can be decided before the body is read: tenant, table, right to insert, content type, in this order. */
 export function admit(head: RequestHead, tables: Tables): Admitted | Refusal {
   const tenant = readTenant(head.tenant);
   if (typeof tenant !== 'string') return tenant;
@@ -38,9 +42,11 @@ export function admit(head: RequestHead, tables: Tables): Admitted | Refusal {
   if (head.table === null || head.table === '') return refusal(400, 'missing table');
   const table = lookup.tables.get(head.table);
   if (table === undefined) return refusal(404, `unknown table: ${head.table}`);
+  const permit = permitOf(table.grants, head.sender ?? null);
+  if (permit === null) return refusal(403, 'forbidden: no role of the caller may insert into the table');
   const type = readContentType(head.contentType);
   if (type.kind === 'unsupported') return refusal(415, type.error);
-  return { kind: 'admitted', tenant, table, format: type.format };
+  return { kind: 'admitted', tenant, table, permit, format: type.format };
 }
 
 /** Absent or empty is the default tenant. Nothing else falls to it: a repeated or malformed header is refused. */

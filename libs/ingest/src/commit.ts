@@ -8,13 +8,13 @@ import { type Fault, asFault } from '@tidemark/libs-kernel';
 export function commit(
   claims: readonly Claim[],
   retentionMs: number,
-  deduplicator: Deduplicator,
+  deduplicator: Pick<Deduplicator, 'commit'>,
 ): Promise<Fault | null> {
   return claims.length === 0 ? NOTHING : faultOf(() => deduplicator.commit(claims, retentionMs));
 }
 
 /** Gives back ids of events that are certainly not stored. A fault costs the next try one lease. Never rejects; null when it worked. */
-export function release(claims: readonly Claim[], deduplicator: Deduplicator): Promise<Fault | null> {
+export function release(claims: readonly Claim[], deduplicator: Pick<Deduplicator, 'release'>): Promise<Fault | null> {
   return claims.length === 0 ? NOTHING : faultOf(() => deduplicator.release(claims));
 }
 

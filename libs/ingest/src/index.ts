@@ -1,5 +1,10 @@
 export { type Admitted, type Refusal, type RequestHead, admit, readTenant } from './admit.ts';
 export { type IngestAnswer, type RefusalDetail, refuse } from './answer.ts';
 export { type IngestParts, type IngestRequest, IngestService } from './ingest-service.ts';
+export { type Field, memberField, parseField } from './field.ts';
 export type { IngestLog, IngestMetrics, RecordEvent } from './observe.ts';
+export { type CheckClause, type InsertGrant, type Sender, type Source, isScalar } from './permission.ts';
+export type { Scalar } from './rewrite.ts';
+export { type SchemaCompiler, loadSchemaCompiler } from './schema/load.ts';
 export * from './tables.ts';
+export { EPOCH_UNITS, type EpochUnit, type TimestampField } from './timestamp.ts';

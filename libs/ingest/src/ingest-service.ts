@@ -9,8 +9,8 @@ import type { Tables } from './tables.ts';
 import { RequestWindows, mayStore } from './window.ts';
 
 export interface IngestParts {
-  readonly deduplicator: Deduplicator;
-  readonly broker: Broker;
+  readonly deduplicator: Pick<Deduplicator, 'reserve' | 'commit' | 'release'>;
+  readonly broker: Pick<Broker, 'publish' | 'bodyBytesMax'>;
   readonly tables: Tables;
   readonly clock: Clock;
   /** How long a claim is held; twice this and a second must fit the broker's duplicate window (ING-6). */
@@ -84,12 +84,12 @@ export class IngestService {
     return decoded.kind === 'single' ? tally.single() : tally.batch();
   }
 
-  #windowsOf({ tenant, table }: Admitted, { receivedMs, traceparent }: IngestRequest): RequestWindows {
+  #windowsOf({ tenant, table, permit }: Admitted, { receivedMs, traceparent }: IngestRequest): RequestWindows {
     const { broker, log, metrics } = this.#parts;
     const receivedTimestamp = new Date(receivedMs).toISOString();
     return new RequestWindows(
       { ...this.#parts, notes: new WindowNotes(log, metrics, tenant, table.name) },
-      { tenant, table, receivedTimestamp, traceparent, bodyBytesMax: broker.bodyBytesMax },
+      { tenant, table, permit, receivedTimestamp, traceparent, bodyBytesMax: broker.bodyBytesMax },
     );
   }
 }

@@ -40,7 +40,7 @@ export class WindowNotes {
 
   prepared(records: readonly Prepared[]): void {
     const missing = records.filter((record) =>
-      record.kind === 'ready' ? record.key === null : record.missingId,
+      record.kind === 'ready' ? record.key === null : record.reason === 'missing_id',
     ).length;
     this.#count('rejected', records.filter(({ kind }) => kind === 'rejected').length);
     this.#count('missing_id', missing);

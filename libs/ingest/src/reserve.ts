@@ -23,7 +23,7 @@ export type Reservation =
 export async function reserve(
   records: readonly Prepared[],
   held: ReadonlySet<string>,
-  deduplicator: Deduplicator,
+  deduplicator: Pick<Deduplicator, 'reserve'>,
   leaseMs: number,
 ): Promise<Reservation> {
   const asked = new Map<string, number>();

@@ -1,14 +1,38 @@
+import type { JsonObject } from '@tidemark/libs-wire';
+import { type Field, memberField } from './field.ts';
+import type { InsertGrant } from './permission.ts';
+import type { Edit } from './rewrite.ts';
+import type { TimestampField } from './timestamp.ts';
+
+/** Null: the record fits. */
+export type SchemaVerdict = { readonly kind: 'schema' | 'repeated'; readonly error: string } | null;
+
+/** A compiled schema. */
+export interface RecordSchema {
+  /** The same for equal schemas, and for no others. */
+  readonly hash: string;
+  /** Judges the record as it was sent, with the values that a permit adds. */
+  judge(record: JsonObject, added: readonly Edit[]): SchemaVerdict;
+}
+
 /** What a table asks of its records. Read once per request: a reload takes effect at the next request. */
 export interface TableSettings {
   readonly name: string;
-  /** The member of a record that holds its id. */
-  readonly idField: string;
+  /** Where a record holds its id. */
+  readonly idField: Field;
+  /** Where it holds what it is about; null: that is its id. */
+  readonly entity: Field | null;
   /** True: a record without id is refused. False: it is accepted, counted and not deduplicated. */
   readonly requireId: boolean;
   /** How long an id is remembered; 0 = for ever. */
   readonly retentionMs: number;
   /** True: one publish at a time, so that a refused publish never leaves a later record stored before an earlier one. */
   readonly ordered: boolean;
+  /** Null: any object is a record. */
+  readonly schema: RecordSchema | null;
+  /** Who may insert what, in the order in which they are tried; null: everybody who may reach the table, anything. */
+  readonly grants: readonly InsertGrant[] | null;
+  readonly timestamps: readonly TimestampField[];
 }
 
 /** `invalid`: the tenant's settings never had a good version; it is known, and not served. */
@@ -25,10 +49,14 @@ export interface Tables {
 /** A table that takes any JSON object and remembers ids for ever. */
 export const openTable = (name: string): TableSettings => ({
   name,
-  idField: 'event_id',
+  idField: memberField('event_id'),
+  entity: null,
   requireId: false,
   retentionMs: 0,
   ordered: false,
+  schema: null,
+  grants: null,
+  timestamps: [],
 });
 
 /** Settings that never change. */

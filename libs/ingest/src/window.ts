@@ -13,8 +13,8 @@ import { type Failure, type Fate, type Settlement, type Verdict, settle, settleR
 
 /** What the windows of one request work with. */
 export interface WindowParts {
-  readonly deduplicator: Deduplicator;
-  readonly broker: Broker;
+  readonly deduplicator: Pick<Deduplicator, 'reserve' | 'commit' | 'release'>;
+  readonly broker: Pick<Broker, 'publish'>;
   readonly clock: Clock;
   readonly leaseMs: number;
   readonly publishesInFlightMax: number;

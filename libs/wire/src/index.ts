@@ -9,6 +9,7 @@ export { type IdText, idText } from './id-text.ts';
 export { I64_MAX, I64_MIN, parseInt64 } from './int64.ts';
 export { splitJsonArray } from './json-array.ts';
 export { decodeUtf8, jsonEnd, readJson, type ReadJsonOptions } from './json-read.ts';
+export { type JsonSpan, jsonSpan } from './json-span.ts';
 export { JsonNumber, JsonObject, type JsonValue } from './json-value.ts';
 export { quoteJson, writeJson } from './json-write.ts';
 export { escapeToken, idempotencyKey, parseStreamName, storedKey, streamName, unescapeToken } from './keys.ts';

@@ -12,6 +12,7 @@ const PLACES: readonly { readonly what: RegExp; readonly where: RegExp }[] = [
   { what: /^classic-level$|^lmdb$/, where: /^(libs\/dedupe\/embedded$|tools\/)/ },
   { what: /^(pino|prom-client|jose|@opentelemetry\/)/, where: /^libs\/service-kit$/ },
   { what: /^zod$/, where: /^(apps\/|libs\/service-kit$)/ },
+  { what: /^ajv/, where: /^libs\/ingest$/ },
   { what: /./, where: /^tools\// },
 ];
 
