@@ -34,7 +34,7 @@ listen: "127.0.0.1:${port}"
 jetstream {
   store_dir: "${folder}"
   max_memory_store: 64MB
-  max_file_store: 1GB
+  max_file_store: 64GB
   ${syncs ? 'sync_interval: always' : ''}
 }
 `;

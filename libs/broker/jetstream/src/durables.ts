@@ -1,0 +1,143 @@
+import type { ConsumerOptions } from '@tidemark/libs-broker-contract';
+import { Fault } from '@tidemark/libs-kernel';
+import {
+  AckPolicy,
+  type ConsumerConfig,
+  type ConsumerInfo,
+  DeliverPolicy,
+  type JetStreamManager,
+  ReplayPolicy,
+} from 'nats';
+import type { BrokerLog } from './link.ts';
+import { REFUSED, refusalNumber, throwFault } from './map-error.ts';
+import type { Names } from './names.ts';
+import type { Queue, Queues } from './queues.ts';
+import { type AckedQueue, type Trimmer, floorOf } from './trimmer.ts';
+
+export interface DurablesParts {
+  readonly queues: Queues;
+  readonly manager: JetStreamManager;
+  readonly names: Names;
+  readonly trimmer: Trimmer;
+  readonly managed: boolean;
+  readonly log: BrokerLog;
+}
+
+const NS_PER_MS = 1_000_000;
+/** Deliveries in flight of one durable name, over all processes. */
+const IN_FLIGHT_MAX = 10_000;
+
+/** One durable consumer at the server. */
+export class Durable {
+  readonly tenant: string;
+  readonly #options: ConsumerOptions;
+  readonly #parts: DurablesParts;
+  readonly #stream: string;
+  readonly #name: string;
+  #queueName = '';
+  /** As far as it had acked when we last looked: where to go on when it was deleted. */
+  #floor = 0n;
+
+  private constructor(tenant: string, options: ConsumerOptions, parts: DurablesParts) {
+    this.tenant = tenant;
+    this.#options = options;
+    this.#parts = parts;
+    this.#stream = parts.names.queueStream(tenant);
+    this.#name = parts.names.durable(options.name);
+  }
+
+  static async open(tenant: string, options: ConsumerOptions, parts: DurablesParts): Promise<Durable> {
+    const durable = new Durable(tenant, options, parts);
+    await durable.restore();
+    return durable;
+  }
+
+  get queueName(): string {
+    return this.#queueName;
+  }
+
+  get pullSubject(): string {
+    return `$JS.API.CONSUMER.MSG.NEXT.${this.#stream}.${this.#name}`;
+  }
+
+  get acked(): AckedQueue {
+    return { tenant: this.tenant, name: this.#queueName, durable: this.#name };
+  }
+
+  async pending(): Promise<bigint> {
+    const info = await this.#parts.queues.call(() => this.#parts.manager.consumers.info(this.#stream, this.#name));
+    return BigInt(info.num_pending + info.num_ack_pending);
+  }
+
+  /** Makes the consumer when it is not there: at the oldest message that others have not acked, or where it was when it was deleted. */
+  async restore(): Promise<void> {
+    const queue = await this.#parts.queues.get(this.tenant);
+    const isNew = this.#queueName !== queue.name;
+    if (isNew) this.#floor = 0n;
+    const info = (await this.#info()) ?? (await this.#make(queue));
+    this.#queueName = queue.name;
+    this.#floor = floorOf(info);
+    await this.#align(info);
+  }
+
+  async #make(queue: Queue): Promise<ConsumerInfo> {
+    const { managed, queues, manager, trimmer, log } = this.#parts;
+    if (!managed) throw new Fault('misconfigured', `${this.#stream}: the durable consumer ${this.#name} is not there`);
+    if (this.#queueName === queue.name)
+      log.warn(
+        { tenant: this.tenant, consumer: this.#options.name },
+        'a durable consumer was deleted and is made again',
+      );
+    const start = this.#floor > 0n ? this.#floor + 1n : await trimmer.startOf(this.tenant);
+    const begins =
+      start > 0n
+        ? { deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: Number(start) }
+        : { deliver_policy: DeliverPolicy.All };
+    try {
+      return await queues.ask(() => manager.consumers.add(this.#stream, { ...this.#wanted(), ...begins }));
+    } catch (thrown) {
+      // Another process made it in between, from its own point of view.
+      const made = refusalNumber(thrown) === REFUSED.consumerExists ? await this.#info() : undefined;
+      return made ?? throwFault(thrown);
+    }
+  }
+
+  /** The ack wait is the newest caller's; anything else must be as we make it. */
+  async #align({ config }: ConsumerInfo): Promise<void> {
+    const { managed, queues, manager } = this.#parts;
+    const { ack_wait, max_ack_pending, ...fixed } = this.#wanted();
+    const findings = Object.entries(fixed).flatMap(([member, value]) => {
+      const is = config[member as keyof ConsumerConfig];
+      return is === value ? [] : [`${member} is ${JSON.stringify(is)}, must be ${JSON.stringify(value)}`];
+    });
+    if (config.filter_subject || config.filter_subjects || config.deliver_subject)
+      findings.push('it is no plain pull consumer');
+    if (findings.length > 0)
+      throw new Fault('misconfigured', `${this.#stream}, consumer ${this.#name}: ${findings.join('; ')}`);
+    if (!managed || (config.ack_wait === ack_wait && config.max_ack_pending === max_ack_pending)) return;
+    await queues.call(() =>
+      manager.consumers.update(this.#stream, this.#name, { ...config, ack_wait, max_ack_pending }),
+    );
+  }
+
+  #wanted() {
+    return {
+      durable_name: this.#name,
+      ack_policy: AckPolicy.Explicit,
+      replay_policy: ReplayPolicy.Instant,
+      max_deliver: -1,
+      ack_wait: Math.ceil(this.#options.ackWaitMs) * NS_PER_MS,
+      max_ack_pending: IN_FLIGHT_MAX,
+    } as const;
+  }
+
+  async #info(): Promise<ConsumerInfo | undefined> {
+    const { queues, manager } = this.#parts;
+    try {
+      return await queues.ask(() => manager.consumers.info(this.#stream, this.#name));
+    } catch (thrown) {
+      if (refusalNumber(thrown) === REFUSED.consumerNotFound) return undefined;
+      return throwFault(thrown);
+    }
+  }
+}

@@ -1,0 +1,146 @@
+import type { Clock } from '@tidemark/libs-kernel';
+import { Fault, compareUtf8 } from '@tidemark/libs-kernel';
+import { checkTenant } from '@tidemark/libs-broker-contract';
+import type { JetStreamManager, StreamInfo } from 'nats';
+import type { Link } from './link.ts';
+import { REFUSED, refusalNumber, throwFault } from './map-error.ts';
+import type { Names } from './names.ts';
+import { type StreamSettings, type WantedStream, deadLetterStream, differences, queueStream } from './stream-config.ts';
+
+export interface QueuesParts {
+  readonly link: Link;
+  readonly manager: JetStreamManager;
+  readonly names: Names;
+  readonly settings: StreamSettings;
+  readonly managed: boolean;
+  readonly callPatienceMs: number;
+  readonly clock: Clock;
+}
+
+/** One incarnation of a tenant's queue: a stream that is deleted and made again is another one. */
+export interface Queue {
+  readonly stream: string;
+  /** Name of the queue in deliveries. */
+  readonly name: string;
+  readonly info: StreamInfo;
+}
+
+const ROUNDS_MAX = 3;
+/** Seqs of a new queue begin at its time, in microseconds: made again after a loss, it goes on above the seqs it gave before. */
+const SEQS_PER_MS = 1000;
+
+/** The tenants' streams. */
+export class Queues {
+  readonly #parts: QueuesParts;
+  /** Budgets that this process asked for. */
+  readonly #budgets = new Map<string, bigint>();
+
+  constructor(parts: QueuesParts) {
+    this.#parts = parts;
+  }
+
+  async open(tenant: string, bytesMax: bigint): Promise<void> {
+    const { names, settings, managed } = this.#parts;
+    if (!managed) return this.verify([tenant]);
+    // Dead letters first: a message that can be stored can be parked.
+    const held = (await this.#info(names.deadLetterStream(tenant)))?.state.bytes ?? 0;
+    await this.ensure(deadLetterStream(names, tenant, bytesMax, held, settings));
+    await this.ensure(queueStream(names, tenant, bytesMax, settings), this.#parts.clock.now() * SEQS_PER_MS);
+    this.#budgets.set(tenant, bytesMax);
+  }
+
+  /** A queue of this process that was deleted is made again; false for one that was never opened here. */
+  async reopen(tenant: string): Promise<boolean> {
+    const bytesMax = this.#budgets.get(tenant);
+    if (bytesMax === undefined || !this.#parts.managed) return false;
+    await this.open(tenant, bytesMax);
+    return true;
+  }
+
+  async list(): Promise<readonly string[]> {
+    const { manager, names } = this.#parts;
+    const streams = await this.call(async () => {
+      const found: string[] = [];
+      for await (const name of manager.streams.names(names.everyQueueSubject)) found.push(name);
+      return found;
+    });
+    return streams
+      .map((stream) => names.tenantOf(stream))
+      .filter((tenant) => tenant !== null)
+      .sort(compareUtf8);
+  }
+
+  async find(tenant: string): Promise<Queue | undefined> {
+    checkTenant(tenant);
+    const stream = this.#parts.names.queueStream(tenant);
+    const info = await this.#info(stream);
+    return info && { stream, name: `${stream} ${info.created}`, info };
+  }
+
+  async get(tenant: string): Promise<Queue> {
+    const queue = await this.find(tenant);
+    if (!queue) throw new Fault('not_found', `tenant ${tenant} has no queue`);
+    return queue;
+  }
+
+  /** Makes the stream as wanted, and leaves what is not ours of one that is there. */
+  async ensure(wanted: WantedStream, firstSeq?: number): Promise<void> {
+    const { manager } = this.#parts;
+    for (let round = 1; ; round++) {
+      const info = await this.#info(wanted.name);
+      if (info && differences(info.config, wanted).length === 0) return;
+      try {
+        if (info) await this.ask(() => manager.streams.update(wanted.name, { ...info.config, ...wanted }));
+        else
+          await this.ask(() => manager.streams.add({ ...wanted, ...(firstSeq && { first_seq: Math.ceil(firstSeq) }) }));
+        return;
+      } catch (thrown) {
+        // Somebody else made it, or deleted it, in between.
+        const raced = [REFUSED.streamExists, REFUSED.streamNotFound].some((one) => one === refusalNumber(thrown));
+        if (!raced || round === ROUNDS_MAX) throwFault(thrown);
+      }
+    }
+  }
+
+  /** For streams of an operator: tells everything that is wrong with any of them at once. */
+  async verify(tenants: readonly string[]): Promise<void> {
+    const { names, settings } = this.#parts;
+    const wanted = tenants.flatMap((tenant) => [
+      withoutBudget(queueStream(names, tenant, 0n, settings)),
+      withoutBudget(deadLetterStream(names, tenant, 0n, 0, settings)),
+    ]);
+    await this.verifyStreams(wanted);
+  }
+
+  async verifyStreams(wanted: readonly WantedStream[]): Promise<void> {
+    const findings: string[] = [];
+    for (const one of wanted) {
+      const info = await this.#info(one.name);
+      findings.push(...(info ? differences(info.config, one) : [`${one.name}: is not there`]));
+    }
+    if (findings.length > 0)
+      throw new Fault('misconfigured', `the broker is set up otherwise:\n${findings.join('\n')}`);
+  }
+
+  ask<T>(send: () => Promise<T>): Promise<T> {
+    this.#parts.link.checkOpen();
+    return this.#parts.link.ask(send, this.#parts.callPatienceMs);
+  }
+
+  call<T>(send: () => Promise<T>): Promise<T> {
+    return this.ask(send).catch(throwFault);
+  }
+
+  async #info(stream: string): Promise<StreamInfo | undefined> {
+    try {
+      return await this.ask(() => this.#parts.manager.streams.info(stream));
+    } catch (thrown) {
+      if (refusalNumber(thrown) === REFUSED.streamNotFound) return undefined;
+      return throwFault(thrown);
+    }
+  }
+}
+
+function withoutBudget({ max_bytes: _, ...wanted }: WantedStream): WantedStream {
+  return wanted as WantedStream;
+}
