@@ -14,6 +14,7 @@ export interface ProducerOptions {
   /** After so many tries nothing goes wrong any more; Infinity: it may for ever. */
   readonly troubledTries: number;
   readonly triesMax: number;
+  readonly beginWithinMs: number;
 }
 
 const AGAIN_MS: readonly [number, number] = [500, 2000];
@@ -30,7 +31,7 @@ export class Producer {
   constructor(scheduler: Scheduler, options: ProducerOptions) {
     this.#scheduler = scheduler;
     this.#options = options;
-    scheduler.wake(scheduler.between([0, 3000]), 'a client begins', () => void this.#try());
+    scheduler.wake(scheduler.between([0, options.beginWithinMs]), 'a client begins', () => void this.#try());
   }
 
   async #try(): Promise<void> {

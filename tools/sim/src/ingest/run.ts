@@ -16,6 +16,7 @@ export interface IngestCase {
   readonly clients: number;
   /** Of those that send an id: so many share it. */
   readonly sharing: number;
+  readonly beginWithinMs: number;
 }
 
 /**
@@ -23,9 +24,25 @@ export interface IngestCase {
  * may ever stand twice in the queue. `storm`: trouble without end; a copy behind the window is allowed, one inside it is not.
  */
 export const INGEST_CASES: readonly IngestCase[] = [
-  { name: 'one-trouble', weather: STORM, troubledTries: 1, isOnceForEver: true, clients: 6, sharing: 2 },
-  { name: 'late', weather: LATE, troubledTries: 1, isOnceForEver: true, clients: 6, sharing: 1 },
-  { name: 'storm', weather: STORM, troubledTries: 12, isOnceForEver: false, clients: 8, sharing: 4 },
+  {
+    name: 'one-trouble',
+    weather: STORM,
+    troubledTries: 1,
+    isOnceForEver: true,
+    clients: 6,
+    sharing: 2,
+    beginWithinMs: 3000,
+  },
+  { name: 'late', weather: LATE, troubledTries: 1, isOnceForEver: true, clients: 6, sharing: 2, beginWithinMs: 20_000 },
+  {
+    name: 'storm',
+    weather: STORM,
+    troubledTries: 12,
+    isOnceForEver: false,
+    clients: 8,
+    sharing: 4,
+    beginWithinMs: 3000,
+  },
 ];
 
 export interface IngestRun {

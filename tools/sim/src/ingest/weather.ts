@@ -39,12 +39,15 @@ export const STORM: IngestWeather = {
   pauseMs: [1000, 45_000],
 };
 
-/** Publishes that hang in the network for longer than the broker remembers them; the claim that is left to lapse covers these too. */
+/**
+ * Publishes that hang in the network for longer than the broker remembers a key. The claim that is left to lapse keeps everybody from storing
+ * another copy for a lease, so that the late one still finds it remembered: it may hang for almost a lease and a window.
+ */
 export const LATE: IngestWeather = {
   ...CALM,
   lostAnswer: 0.02,
   late: 0.1,
-  lateMs: [60_000, 135_000],
+  lateMs: [60_000, 140_000],
 };
 
 /** How often each of them happened in a run, or in many. */
