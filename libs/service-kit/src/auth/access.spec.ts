@@ -1,4 +1,4 @@
-import { type Grant, type Need, describeNeed, mayDo } from './access.ts';
+import { type Grant, type Need, SOME_STREAM, describeNeed, mayDo } from './access.ts';
 
 const all: Grant = { actions: ['read', 'write', 'admin'], tenants: '*', streams: '*' };
 const need = (action: Need['action'], tenant: string | null, stream: string | null): Need => ({
@@ -56,4 +56,16 @@ test('a need is told in words, with what came from outside in quotes', () => {
   expect(describeNeed(need('read', null, 's\n"'))).toBe('read on stream "s\\n\\""');
   expect(describeNeed(need('admin', null, null))).toBe('admin on all streams');
   expect(describeNeed(need('write', 'a', 'a.e'))).toBe('write on stream "a.e" of tenant "a"');
+});
+
+// kills: access.ts: if (stream === SOME_STREAM) return true; => if (stream === SOME_STREAM) return false;
+test('SEC-1: where any stream is enough, a right on one of them covers, of the right action and tenant', () => {
+  const some: Need = { action: 'read', tenant: 'acme', stream: SOME_STREAM };
+  const grant: Grant = { actions: ['read'], tenants: ['acme'], streams: ['acme.events'] };
+  expect(mayDo([grant], some)).toBe(true);
+  expect(mayDo([{ ...grant, streams: '*' }], some)).toBe(true);
+  expect(mayDo([{ ...grant, streams: [] }], some)).toBe(false);
+  expect(mayDo([{ ...grant, tenants: ['other'] }], some)).toBe(false);
+  expect(mayDo([{ ...grant, actions: ['write'] }], some)).toBe(false);
+  expect(describeNeed(some)).toBe('read on any stream of tenant "acme"');
 });

@@ -4,13 +4,16 @@ export const ACTIONS = ['read', 'write', 'admin'] as const;
 /** None includes another: who may write may not read for that. */
 export type Action = (typeof ACTIONS)[number];
 
+/** In place of a stream: a right on one of them, whichever, is enough. */
+export const SOME_STREAM = Symbol('some stream');
+
 /** What a request wants to do. */
 export interface Need {
   readonly action: Action;
   /** null: what it touches belongs to no tenant, or to all of them. */
   readonly tenant: string | null;
   /** null: it touches all streams. */
-  readonly stream: string | null;
+  readonly stream: string | typeof SOME_STREAM | null;
 }
 
 /** A right that a caller has. A stream may be named by its beginning: `acme.*`. */
@@ -45,21 +48,24 @@ export function mayDo(grants: readonly Grant[], need: Need): boolean {
 }
 
 /** Only `*` covers what has no name of its own. */
-function covers(
+function covers<Wanted>(
   granted: '*' | readonly string[],
-  wanted: string | null,
-  fits: (granted: string, wanted: string) => boolean,
+  wanted: Wanted | null,
+  fits: (granted: string, wanted: Wanted) => boolean,
 ): boolean {
   return granted === '*' || (wanted !== null && granted.some((one) => fits(one, wanted)));
 }
 
 const same = (granted: string, wanted: string): boolean => granted === wanted;
 
-const matches = (pattern: string, stream: string): boolean =>
-  pattern.endsWith('*') ? stream.startsWith(pattern.slice(0, -1)) : stream === pattern;
+function matches(pattern: string, stream: string | typeof SOME_STREAM): boolean {
+  if (stream === SOME_STREAM) return true;
+  return pattern.endsWith('*') ? stream.startsWith(pattern.slice(0, -1)) : stream === pattern;
+}
 
 /** The need in words, for a refusal. */
 export function describeNeed({ action, tenant, stream }: Need): string {
-  const where = stream === null ? 'all streams' : `stream ${JSON.stringify(stream)}`;
+  const where =
+    stream === null ? 'all streams' : stream === SOME_STREAM ? 'any stream' : `stream ${JSON.stringify(stream)}`;
   return `${action} on ${where}${tenant === null ? '' : ` of tenant ${JSON.stringify(tenant)}`}`;
 }

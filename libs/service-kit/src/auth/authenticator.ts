@@ -5,6 +5,10 @@ import type { Grant } from './access.ts';
 export interface Caller {
   readonly name: string;
   readonly grants: readonly Grant[];
+  /** Names that a service's own settings may give rights to. */
+  readonly roles: readonly string[];
+  /** What else is said of it, for a service's own settings to compare with. */
+  readonly claims: Readonly<Record<string, unknown>>;
 }
 
 /** `refused`: the reason is for the log alone; a client learns nothing about a token that is not its own. */

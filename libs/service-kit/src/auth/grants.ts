@@ -22,6 +22,9 @@ const grant = z
 /** What a tokens file and a JWT's claim hold. */
 export const grantList = z.array(grant).max(1000);
 
+/** The roles of a caller. */
+export const roleList = z.array(z.string().regex(/^[A-Za-z_][\w.-]{0,127}$/, 'a role is named like a word')).max(100);
+
 /** A caller as it stands in logs: without line breaks and other control characters. */
 export const callerName = z
   .string()

@@ -57,7 +57,9 @@ const authenticator: Authenticator = {
   async authenticate(token) {
     if (token === 'down') throw new Fault('unavailable', 'cannot tell');
     const grants = callers[token];
-    return grants === undefined ? refused('unknown token') : { kind: 'caller', caller: { name: token, grants } };
+    return grants === undefined
+      ? refused('unknown token')
+      : { kind: 'caller', caller: { name: token, grants, roles: [], claims: {} } };
   },
   async watch() {},
 };

@@ -31,7 +31,12 @@ const JUDGED_MS = 1000;
 const callers = new WeakMap<FastifyRequest, Caller>();
 const judgedAgain = new WeakMap<FastifyRequest, () => Promise<boolean>>();
 
-/** Who sent the request; null where nobody is asked. */
+/** Who sent the request, with all that is known of it; null where nobody is asked. */
+export function identityOf(request: FastifyRequest): Caller | null {
+  return callers.get(request) ?? null;
+}
+
+/** Its name alone. */
 export function callerOf(request: FastifyRequest): string | null {
   return callers.get(request)?.name ?? null;
 }

@@ -1,3 +1,4 @@
 export * from './access.ts';
 export type * from './authenticator.ts';
-export { callerOf, stillAllowed } from './guard.ts';
+export { problemsOf } from './grants.ts';
+export { callerOf, identityOf, stillAllowed } from './guard.ts';

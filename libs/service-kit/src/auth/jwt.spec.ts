@@ -34,12 +34,24 @@ const kindOf = async (authenticator: Authenticator, token: string) => (await aut
 test('SEC-1: a JWT names its caller by sub and its rights by the claim tidemark', async () => {
   expect(await (await withSecret()).authenticate(hmac(SECRET))).toEqual({
     kind: 'caller',
-    caller: { name: 'mobile', grants: [{ actions: ['read'], tenants: '*', streams: ['s'] }] },
+    caller: {
+      name: 'mobile',
+      grants: [{ actions: ['read'], tenants: '*', streams: ['s'] }],
+      roles: [],
+      claims: CLAIMS,
+    },
   });
   const { tidemark: _, ...without } = CLAIMS;
   expect(await (await withSecret()).authenticate(hmac(SECRET, without))).toEqual({
     kind: 'caller',
-    caller: { name: 'mobile', grants: [] },
+    caller: { name: 'mobile', grants: [], roles: [], claims: without },
+  });
+});
+
+test('ING-9: a JWT names the roles of its caller by the claim tidemark_roles, and every claim is known', async () => {
+  const claims = { ...CLAIMS, tidemark_roles: ['writer'], org: { id: 7 } };
+  expect(await (await withSecret()).authenticate(hmac(SECRET, claims))).toMatchObject({
+    caller: { roles: ['writer'], claims: { org: { id: 7 } } },
   });
 });
 
@@ -49,6 +61,7 @@ test.each([
   ['no exp', hmac(SECRET, { ...CLAIMS, exp: undefined })],
   ['no sub', hmac(SECRET, { ...CLAIMS, sub: undefined })],
   ['an empty sub', hmac(SECRET, { ...CLAIMS, sub: '' })],
+  ['roles that are none', hmac(SECRET, { ...CLAIMS, tidemark_roles: 'writer' })],
   ['grants that are none', hmac(SECRET, { ...CLAIMS, tidemark: [{ actions: ['read'] }] })],
   ['no signature', jwt({ alg: 'none' }, CLAIMS, () => Buffer.alloc(0))],
   ['a bad form', 'abc'],

@@ -2,7 +2,7 @@ import type { JWTPayload, JWTVerifyOptions } from 'jose';
 import { type Clock, Fault, type Sleeper } from '@tidemark/libs-kernel';
 import type { Logger } from '../log.ts';
 import { type Authenticator, type Verdict, refused } from './authenticator.ts';
-import { callerName, grantList, problemsOf } from './grants.ts';
+import { callerName, grantList, problemsOf, roleList } from './grants.ts';
 import { type JwtKey, PUBLIC_ALGORITHMS } from './jwt-key.ts';
 
 export interface JwtOptions {
@@ -21,7 +21,7 @@ const FETCH_AGAIN_MS = 5 * 60 * 1000;
 
 /**
  * JWTs of an issuer. A token must be signed by a known key with an algorithm of that key's kind, carry `exp` and `sub`, and fit the
- * issuer and audience where they are set; its rights stand in the claim `tidemark`, a list of grants.
+ * issuer and audience where they are set; its rights stand in the claim `tidemark`, a list of grants, and its roles in `tidemark_roles`.
  * Published keys are fetched when first needed, every 5 minutes, and when a token names an unknown one (at most every 30 seconds).
  * While they cannot be fetched, those fetched last stay in force.
  */
@@ -76,5 +76,7 @@ function callerOf(payload: JWTPayload): Verdict {
   if (!name.success) return refused('the claim sub names no caller');
   const grants = grantList.safeParse(payload.tidemark ?? []);
   if (!grants.success) return refused(`the claim tidemark: ${problemsOf(grants.error).join('; ')}`);
-  return { kind: 'caller', caller: { name: name.data, grants: grants.data } };
+  const roles = roleList.safeParse(payload.tidemark_roles ?? []);
+  if (!roles.success) return refused(`the claim tidemark_roles: ${problemsOf(roles.error).join('; ')}`);
+  return { kind: 'caller', caller: { name: name.data, grants: grants.data, roles: roles.data, claims: payload } };
 }

@@ -33,10 +33,22 @@ test('SEC-1: a token is known by its hash, with its name and grants', async () =
   const tokens = await open();
   expect(await tokens.authenticate('two')).toEqual({
     kind: 'caller',
-    caller: { name: "two's", grants: [{ actions: ['write', 'admin'], tenants: '*', streams: '*' }] },
+    caller: {
+      name: "two's",
+      grants: [{ actions: ['write', 'admin'], tenants: '*', streams: '*' }],
+      roles: [],
+      claims: {},
+    },
   });
   for (const wrong of ['', 'tw', 'two ', hash('two')])
     expect(await tokens.authenticate(wrong)).toEqual({ kind: 'refused', reason: 'unknown token' });
+});
+
+test('ING-9: a token may name the roles of its caller, and what is said of it', async () => {
+  write(entry('one', { roles: ['writer'], claims: { org: 'acme', regions: ['eu'] } }));
+  expect(await (await open()).authenticate('one')).toMatchObject({
+    caller: { roles: ['writer'], claims: { org: 'acme', regions: ['eu'] } },
+  });
 });
 
 // kills: tokens-file.ts: this.#options.clock.now() >= expiresMs => false
@@ -86,6 +98,9 @@ test.each([
   [{ name: 'a\nb' }, 'tokens[0].name: must be 1 to 256 characters'],
   [{ expires: 'soon' }, 'tokens[0].expires: must be a time'],
   [{ expiry: 1 }, 'tokens[0].expiry: unknown member'],
+  [{ roles: 'writer' }, 'tokens[0].roles: '],
+  [{ roles: ['a b'] }, 'a role is named like a word'],
+  [{ claims: [] }, 'tokens[0].claims: '],
   [{ grants: [{ actions: ['read'], stream: 's' }] }, 'tokens[0].grants[0].stream: unknown member'],
   [{ grants: [{ actions: ['read'] }] }, 'tokens[0].grants[0]: needs tenants or streams'],
   [{ grants: [{ actions: [], streams: '*' }] }, 'tokens[0].grants[0].actions: '],

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Clock, Sleeper } from '@tidemark/libs-kernel';
 import type { Logger } from '../log.ts';
 import { type Authenticator, type Caller, type Verdict, refused } from './authenticator.ts';
-import { callerName, grantList, problemsOf } from './grants.ts';
+import { callerName, grantList, problemsOf, roleList } from './grants.ts';
 
 const TOKENS_MAX = 1000;
 const LOOK_MS = 2000;
@@ -17,6 +17,8 @@ const document = z.strictObject({
         hash: z.string().regex(/^sha256:[0-9a-f]{64}$/, 'must be sha256: and 64 hex digits; npm run token makes it'),
         expires: z.iso.datetime({ offset: true, message: 'must be a time such as 2027-01-31T00:00:00Z' }).optional(),
         grants: grantList,
+        roles: roleList.default([]),
+        claims: z.record(z.string(), z.unknown()).default({}),
       }),
     )
     .max(TOKENS_MAX),
@@ -96,8 +98,8 @@ export class TokensFile implements Authenticator {
 export function readTokens(text: string): Entry[] {
   const parsed = document.safeParse(parseJson(text));
   if (!parsed.success) throw new Error(problemsOf(parsed.error).join('; '));
-  const entries = parsed.data.tokens.map(({ name, hash, expires, grants }) => ({
-    caller: { name, grants },
+  const entries = parsed.data.tokens.map(({ name, hash, expires, grants, roles, claims }) => ({
+    caller: { name, grants, roles, claims },
     sha256: Buffer.from(hash.slice('sha256:'.length), 'hex'),
     expiresMs: expires === undefined ? Infinity : Date.parse(expires),
   }));
