@@ -9,12 +9,11 @@ import { type Server, startOnFreePort } from './server.ts';
 
 /** One nats-server with JetStream on file storage; from 2.10 on every acked publish is fsynced. */
 export async function startNats(parent: string, env: NodeJS.ProcessEnv): Promise<Server> {
-  const file = (await onPath('nats-server', env)) ?? (await debianFile('nats-server', 'usr/sbin/nats-server', env));
-  const syncs = await canSync(file);
+  const { file, syncs } = await natsProgram(env);
   const folder = await OwnFolder.make(parent, 'nats');
   const config = path.join(folder.path, 'nats.conf');
   return startOnFreePort(folder, async (port) => {
-    await writeFile(config, configuration(port, path.join(folder.path, 'jetstream'), syncs));
+    await writeFile(config, natsConfiguration(port, path.join(folder.path, 'jetstream'), syncs));
     return {
       name: 'nats-server',
       endpoint: `nats://127.0.0.1:${port}`,
@@ -23,13 +22,13 @@ export async function startNats(parent: string, env: NodeJS.ProcessEnv): Promise
       args: ['--config', config],
       stopSignal: 'SIGTERM',
       dropSignal: 'SIGKILL',
-      answers: () => answers(port),
+      answers: () => greets(port),
     };
   });
 }
 
 // Without max_file_store the limit is three quarters of the disk that happens to be free.
-const configuration = (port: number, folder: string, syncs: boolean) => `
+export const natsConfiguration = (port: number, folder: string, syncs: boolean) => `
 listen: "127.0.0.1:${port}"
 jetstream {
   store_dir: "${folder}"
@@ -39,6 +38,11 @@ jetstream {
 }
 `;
 
+export async function natsProgram(env: NodeJS.ProcessEnv): Promise<{ file: string; syncs: boolean }> {
+  const file = (await onPath('nats-server', env)) ?? (await debianFile('nats-server', 'usr/sbin/nats-server', env));
+  return { file, syncs: await canSync(file) };
+}
+
 /** 2.9 refuses a configuration that knows `sync_interval`. */
 async function canSync(file: string): Promise<boolean> {
   const [, major, minor] = /v(\d+)\.(\d+)\./.exec(await run(file, ['--version'])) ?? [];
@@ -46,7 +50,7 @@ async function canSync(file: string): Promise<boolean> {
 }
 
 /** A server greets with a line `INFO {...}` before the client says anything. */
-async function answers(port: number): Promise<void> {
+export async function greets(port: number): Promise<void> {
   const socket = connect(port, '127.0.0.1');
   try {
     const [greeting] = (await once(socket, 'data', { signal: AbortSignal.timeout(1000) })) as [Buffer];

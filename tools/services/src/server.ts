@@ -71,6 +71,15 @@ export class Server {
     throw new Error(`${this.#plan.name} did not start: ${failure}\n${this.#lastWords()}`);
   }
 
+  /** Stops it in the middle of whatever it does; its sockets stay open and silent until it goes on. */
+  pause(): void {
+    this.#child?.kill('SIGSTOP');
+  }
+
+  resume(): void {
+    this.#child?.kill('SIGCONT');
+  }
+
   /** A clean end, by force after a bound; removes the server's files. A second call does nothing. */
   async stop(): Promise<void> {
     await this.#end(this.#plan.stopSignal);
@@ -113,6 +122,8 @@ export class Server {
       child.ref();
       const ended = once(child, 'exit');
       child.kill(signal);
+      // Of one that is paused nothing but SIGKILL would be heard.
+      child.kill('SIGCONT');
       const force = setTimeout(() => child.kill('SIGKILL'), stopWithinMs);
       await ended;
       clearTimeout(force);

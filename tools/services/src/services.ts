@@ -1,6 +1,7 @@
 import { tmpdir } from 'node:os';
 import { ServerAbsent } from './absent.ts';
 import { dynamodbFolder, startDynamodb } from './dynamodb.ts';
+import { NatsCluster } from './nats-cluster.ts';
 import { startNats } from './nats.ts';
 import { startPgbouncer } from './pgbouncer.ts';
 import { type ServerCertificate, startPostgres } from './postgres.ts';
@@ -22,7 +23,12 @@ export type Service =
   /** Named by the environment: somebody else's, never stopped. */
   | { readonly kind: 'given'; readonly endpoint: string }
   /** Not asked for, or cannot be had on this machine. Never returned for an asked server where CI is set. */
-  | { readonly kind: 'absent'; readonly reason: string };
+  | Absent;
+
+export interface Absent {
+  readonly kind: 'absent';
+  readonly reason: string;
+}
 
 export type Services = Readonly<Record<ServiceName, Service>> & {
   /** Stops what was started and removes its files. */
@@ -70,10 +76,19 @@ export async function startPooler(postgres: string, env: NodeJS.ProcessEnv = pro
   return orAbsent(env, () => startPgbouncer(tmpdir(), env, postgres));
 }
 
+/** Three NATS servers of our own; never those that the environment names, which may not be crashed. */
+export async function startCluster(env: NodeJS.ProcessEnv = process.env): Promise<NatsCluster | Absent> {
+  return unlessAbsent(env, () => NatsCluster.start(tmpdir(), env));
+}
+
 async function orAbsent(env: NodeJS.ProcessEnv, start: () => Promise<Server>): Promise<Service> {
+  const server = await unlessAbsent(env, start);
+  return 'kind' in server ? server : { kind: 'started', endpoint: server.endpoint, server };
+}
+
+async function unlessAbsent<T>(env: NodeJS.ProcessEnv, start: () => Promise<T>): Promise<T | Absent> {
   try {
-    const server = await start();
-    return { kind: 'started', endpoint: server.endpoint, server };
+    return await start();
   } catch (error) {
     if (!(error instanceof ServerAbsent) || env['CI']) throw error;
     return { kind: 'absent', reason: error.message };
