@@ -1,7 +1,7 @@
-/** After so long of its own rounds alone, a process leaves the stream to others for a moment. */
-export const HOLD_MS_MAX = 2000;
+/** A process leaves the stream to others after so many times the length of a pause. */
+const HELD_PAUSES_MAX = 20;
 /** The same where another writer was met of late. */
-export const CONTENDED_HOLD_MS_MAX = 500;
+const CONTENDED_PAUSES_MAX = 6;
 const OF_LATE_MS = 10_000;
 /** Longer than the waits between lost rounds. */
 const WAITS_MS = 80;
@@ -20,14 +20,16 @@ const WAITS_MS = 80;
  * Times are monotonic milliseconds.
  */
 export class Courtesy {
-  #holdsSinceMs = 0;
+  /** Since when it was this process alone that stored. */
+  #holdsSinceMs: number | null = null;
   #storedAtMs = -Infinity;
   #lostAtMs = -Infinity;
   #pauseMs = 0;
 
   /** A round that was sent at `sentAtMs` is stored. */
   stored(sentAtMs: number, nowMs: number): void {
-    if (sentAtMs - this.#storedAtMs > this.#pauseMs) this.#holdsSinceMs = sentAtMs;
+    const wasIdle = sentAtMs - this.#storedAtMs > this.#pauseMs;
+    if (this.#holdsSinceMs === null || wasIdle) this.#holdsSinceMs = sentAtMs;
     this.#storedAtMs = nowMs;
     this.#pauseMs = 2 * (nowMs - sentAtMs) + WAITS_MS;
   }
@@ -35,12 +37,15 @@ export class Courtesy {
   /** A round met another writer. */
   lost(nowMs: number): void {
     this.#lostAtMs = nowMs;
+    this.#holdsSinceMs = null;
   }
 
-  /** How long the next round waits. */
+  /** How long the next round is to wait. It is for the caller to wait: who asks again is told 0. */
   pauseMs(nowMs: number): number {
-    const holdMsMax = nowMs - this.#lostAtMs < OF_LATE_MS ? CONTENDED_HOLD_MS_MAX : HOLD_MS_MAX;
-    if (this.#storedAtMs - this.#holdsSinceMs < holdMsMax) return 0;
+    const since = this.#holdsSinceMs;
+    const pausesMax = nowMs - this.#lostAtMs < OF_LATE_MS ? CONTENDED_PAUSES_MAX : HELD_PAUSES_MAX;
+    if (since === null || this.#storedAtMs - since < pausesMax * this.#pauseMs) return 0;
+    this.#holdsSinceMs = null;
     return Math.max(0, this.#storedAtMs + this.#pauseMs - nowMs);
   }
 }
