@@ -4,8 +4,8 @@ const WRITES = new Set(['PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckIt
 
 /**
  * Write units as AWS bills them: one for each begun KB of an item, twice that in a transaction, for a ConditionCheck too; a cancelled
- * transaction costs as much as a stored one. Counted from the sizes of items, since the stand-in bills differently. A check or an update costs by the item that is there: remembered here when it came past and is larger than one KB, else
- * taken for a small one.
+ * transaction costs as much as a stored one. Counted from the sizes of items, since nothing tells what a cancelled call cost. A check or an
+ * update costs by the item that is there: remembered here when it came past and is larger than one KB, else taken for a small one.
  */
 export class WriteUnits {
   readonly #bytes = new Map<string, number>();
