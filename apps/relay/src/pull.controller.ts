@@ -27,6 +27,9 @@ export class PullController {
     const wait = waitMs(query);
     if (wantsEvents(request)) return this.#follow(stream, resumedAt(request) ?? since, limit, request, reply);
     const pulled = await this.#tail.pull(stream, since, limit, wait, whenGone(request, reply));
+    // Whoever waited may have lost the right to read meanwhile.
+    if (wait > 0 && !(await stillAllowed(request)))
+      throw new Fault('denied', 'the right to read this stream has ended');
     if (pulled.kind === 'above_head') return send(reply, aboveHeadAnswer(pulled));
     return send(reply, json(pulled.text, NOT_STORED));
   }

@@ -1,8 +1,10 @@
 import 'reflect-metadata';
+import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { type IncomingMessage, type Server, request as httpRequest } from 'node:http';
 import { type Socket, connect } from 'node:net';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { ManualTime } from '@tidemark/libs-kernel/testing';
 import {
   MemoryOpStore,
   MemoryPrefixRegistry,
@@ -10,7 +12,18 @@ import {
   anOp,
 } from '@tidemark/libs-op-store-contract/testing';
 import { MachinesService, PushService, toldAppends } from '@tidemark/libs-relay';
-import { Metrics, closeHttp, createHttp, createLog, systemClock, systemSleeper } from '@tidemark/libs-service-kit';
+import {
+  Metrics,
+  closeHttp,
+  createHttp,
+  createLog,
+  guardOf,
+  openJwt,
+  readJwtKey,
+  systemClock,
+  systemSleeper,
+} from '@tidemark/libs-service-kit';
+import { relayAccess } from './access.ts';
 import { AppModule } from './app.module.ts';
 import { relay } from './relay.ts';
 import { specTail } from './spec-tail.ts';
@@ -302,6 +315,54 @@ describe('stream of events', () => {
     expect(text).toMatch(/\r\n\r\nretry: \d+\n\nid: 1\ndata: .*\n\n$/);
     expect(text).not.toMatch(/transfer-encoding/i);
   });
+});
+
+describe('readers whose JWT expires', () => {
+  const SECRET = 'a shared secret of more than 32 bytes';
+  let guardTime: ManualTime;
+  let headers: { authorization: string };
+
+  beforeEach(async () => {
+    await end();
+    guardTime = new ManualTime();
+    const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+    const grants = [{ actions: ['read'], streams: ['s'] }];
+    const claims = { sub: 'reader', exp: Math.floor(guardTime.now() / 1000) + 60, tidemark: grants };
+    const signed = `${encode({ alg: 'HS256' })}.${encode(claims)}`;
+    const signature = createHmac('sha256', SECRET).update(signed).digest('base64url');
+    headers = { authorization: `Bearer ${signed}.${signature}` };
+    const parts = { clock: guardTime, log: createLog('relay', 'silent'), metrics: new Metrics('relay') };
+    const authenticator = await openJwt({ ...parts, keys: readJwtKey(SECRET) });
+    await start({ gate: { guard: guardOf({ ...parts, authenticator, access: relayAccess }) } });
+  });
+
+  test('SEC-1: a stream of events ends, and tells of nothing that is appended later', async () => {
+    const events = await open('/streams/s/ops', { ...EVENTS, ...headers });
+    await append('s', 'while it is valid');
+    await events.until(/while it is valid/);
+    guardTime.advance(120_000);
+    await append('s', 'later');
+    expect(await events.whole()).not.toContain('later');
+    expect((await get('/streams/s/ops', headers)).status).toBe(401);
+  });
+
+  // kills: pull.controller.ts: wait > 0 && !(await stillAllowed(request)) => false
+  test('SEC-1: a long poll is not answered with what is appended later', async () => {
+    const polled = get('/streams/s/ops?wait=55', headers);
+    await waiting(1);
+    guardTime.advance(120_000);
+    await append('s', 'later');
+    const { status, text } = await polled;
+    expect(status).toBe(403);
+    expect(text).not.toContain('later');
+  });
+
+  test('SEC-1: who has no credentials reads the description of the routes, and nothing else', async () => {
+    for (const path of ['/v1/openapi.json', '/v1/streams', '/streams/s/ops', '/v1/streams/s', '/v1/openapi.yaml'])
+      expect([path, (await get(path)).status]).toEqual([path, ANYBODY[path] ?? 401]);
+    expect((await fetch(`${url}/v1/openapi.json`, { method: 'POST' })).status).toBe(405);
+  });
+  const ANYBODY: Record<string, number> = { '/v1/openapi.json': 200, '/v1/openapi.yaml': 404 };
 });
 
 // kills: pull.controller.ts: reply.raw.closed || request.raw.socket.destroyed => false
