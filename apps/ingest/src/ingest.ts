@@ -1,5 +1,5 @@
 import { INGEST_BODY_BYTES_MAX } from '@tidemark/libs-kernel';
-import { type ServiceDefinition, faultAnswer } from '@tidemark/libs-service-kit';
+import { type ServiceDefinition, brokerRule, faultAnswer } from '@tidemark/libs-service-kit';
 import { ingestAccess } from './access.ts';
 import { ingestSettings } from './config.ts';
 import { openIngest } from './wiring.ts';
@@ -9,6 +9,7 @@ export const ingest: ServiceDefinition<typeof ingestSettings> = {
   summary: 'events over HTTP, deduplicated by id and queued once',
   prefix: 'INGEST_',
   settings: ingestSettings,
+  rules: [brokerRule],
   addressSetting: 'INGEST_ADDR',
   http: {
     bodyBytesMax: INGEST_BODY_BYTES_MAX,

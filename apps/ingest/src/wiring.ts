@@ -1,10 +1,11 @@
 import type { Broker } from '@tidemark/libs-broker-contract';
 import type { Deduplicator } from '@tidemark/libs-dedupe-contract';
-import { IngestService, type RecordEvent, type Tables, defaultTables } from '@tidemark/libs-ingest';
-import { type OpenService, type ServiceParts, SettingsProblem } from '@tidemark/libs-service-kit';
+import { IngestService, type RecordEvent, type Tables } from '@tidemark/libs-ingest';
+import { type OpenService, type ServiceParts, SettingsProblem, natsSettings } from '@tidemark/libs-service-kit';
 import { AppModule } from './app.module.ts';
 import { type IngestSettings, dedupeFolder, queueFolder } from './config.ts';
 import { admitEvents } from './events.controller.ts';
+import { openTables } from './settings/open-tables.ts';
 
 /** The only place that knows which adapters ingest runs on. */
 export async function openIngest(settings: IngestSettings, parts: ServiceParts): Promise<OpenService> {
@@ -12,13 +13,13 @@ export async function openIngest(settings: IngestSettings, parts: ServiceParts):
   const broker = await openBroker(settings, parts);
   refuseLongLease(leaseMs, broker.duplicateWindowMs);
   const deduplicator = await openDeduplicator(settings, parts);
-  const tables = defaultTables;
-  for (const tenant of tables.tenants()) await broker.openQueue(tenant, settings.INGEST_QUEUE_BYTES);
-  const service = openService(deduplicator, broker, tables, leaseMs, parts);
+  const tables = await openTables(settings, broker, parts);
+  const service = openService(deduplicator, broker, tables.tables, leaseMs, parts);
   return {
     module: AppModule.create({ service, clock: parts.clock }),
     admit: admitEvents(service),
     checks: { dedupe: () => deduplicator.ping(), broker: () => broker.ping() },
+    background: tables.background,
     close: async () => {
       await deduplicator.close();
       await broker.close();
@@ -26,7 +27,11 @@ export async function openIngest(settings: IngestSettings, parts: ServiceParts):
   };
 }
 
-async function openBroker(settings: IngestSettings, { clock, sleeper, random }: ServiceParts): Promise<Broker> {
+async function openBroker(settings: IngestSettings, { clock, sleeper, random, log }: ServiceParts): Promise<Broker> {
+  if (settings.TIDEMARK_BROKER === 'nats') {
+    const { connectJetStreamBroker } = await import('@tidemark/libs-broker-jetstream');
+    return connectJetStreamBroker({ ...natsSettings(settings), name: 'tidemark ingest', clock, sleeper, random, log });
+  }
   const { connectEmbeddedBroker } = await import('@tidemark/libs-broker-embedded');
   return connectEmbeddedBroker({ folder: queueFolder(settings), clock, sleeper, random });
 }

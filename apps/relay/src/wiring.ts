@@ -7,7 +7,7 @@ import type {
   PresenceBoard,
 } from '@tidemark/libs-op-store-contract';
 import { DeadLetters, MachinesService, PushService, toldAppends } from '@tidemark/libs-relay';
-import type { OpenService, ServiceParts } from '@tidemark/libs-service-kit';
+import { type OpenService, type ServiceParts, natsSettings } from '@tidemark/libs-service-kit';
 import { AppModule } from './app.module.ts';
 import { type RelaySettings, madeUpCredentials, queueFolder, sqliteFile } from './config.ts';
 import { dynamodbMetrics, openHub, openIntake, openTail, openWriter } from './flows.ts';
@@ -16,10 +16,12 @@ import { dynamodbMetrics, openHub, openIntake, openTail, openWriter } from './fl
 export async function openRelay(settings: RelaySettings, parts: ServiceParts): Promise<OpenService> {
   const { clock, stopping } = parts;
   const store = await openStore(settings, parts);
-  // Without intake too: the relays of one file tell each other of their appends through it. Postgres does that itself.
-  const broker = settings.RELAY_INTAKE || settings.RELAY_STORE === 'sqlite' ? await openBroker(settings, parts) : null;
+  const isEmbedded = settings.TIDEMARK_BROKER === 'embedded';
+  // Without intake too: through it relays tell each other of their appends. Postgres does that itself.
+  const tells = settings.RELAY_STORE === 'sqlite' || (settings.RELAY_STORE === 'dynamodb' && !isEmbedded);
+  const broker = settings.RELAY_INTAKE || tells ? await openBroker(settings, parts) : null;
   // The embedded queue tells the relays of one host alone, and a table has relays on many: there every stream that is waited for is polled.
-  const teller = settings.RELAY_STORE === 'dynamodb' ? null : broker;
+  const teller = settings.RELAY_STORE === 'dynamodb' && isEmbedded ? null : broker;
   const hub = openHub(store.opStore, store.changes, teller, settings, parts);
   const told = toldAppends(store.opStore, hub);
   const intake = settings.RELAY_INTAKE && broker !== null ? openIntake(broker, told, parts) : null;
@@ -114,7 +116,11 @@ async function openStore(settings: RelaySettings, parts: ServiceParts): Promise<
 
 const indexed = <S extends { readonly opStore: IndexedOpStore }>(stores: S) => ({ ...stores, changes: stores.opStore });
 
-async function openBroker(settings: RelaySettings, { clock, sleeper, random }: ServiceParts): Promise<Broker> {
+async function openBroker(settings: RelaySettings, { clock, sleeper, random, log }: ServiceParts): Promise<Broker> {
+  if (settings.TIDEMARK_BROKER === 'nats') {
+    const { connectJetStreamBroker } = await import('@tidemark/libs-broker-jetstream');
+    return connectJetStreamBroker({ ...natsSettings(settings), name: 'tidemark relay', clock, sleeper, random, log });
+  }
   const { connectEmbeddedBroker } = await import('@tidemark/libs-broker-embedded');
   return connectEmbeddedBroker({ folder: queueFolder(settings), clock, sleeper, random });
 }

@@ -1,5 +1,6 @@
 export * from './answer.ts';
 export * from './auth/index.ts';
+export { type BrokerSettings, brokerRule, natsSettings } from './broker-settings.ts';
 export { type CorsOrigins, corsOrigins } from './cors.ts';
 export { type Route, routesOf } from './gate.ts';
 export { bodyOf } from './bodies.ts';

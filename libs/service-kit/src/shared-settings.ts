@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { authSettings } from './auth/settings.ts';
+import { brokerSettings } from './broker-settings.ts';
 import { HTTP_BOUNDS } from './http-bounds.ts';
 import { type SettingsShape, address } from './settings.ts';
 import { tracingSettings } from './tracing.ts';
@@ -7,7 +8,7 @@ import { tracingSettings } from './tracing.ts';
 /** The settings that every service has. */
 export const sharedSettings = {
   TIDEMARK_DATA: z.string().min(1).default('./data').describe('folder of every embedded store'),
-  TIDEMARK_BROKER: z.enum(['embedded']).default('embedded').describe('the broker: embedded'),
+  ...brokerSettings,
   ...authSettings,
   TIDEMARK_METRICS_ADDR: address
     .optional()
