@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { SeededRandom } from '@tidemark/libs-kernel/testing';
 import type { OpStore } from '@tidemark/libs-op-store-contract';
-import { anOp, readAll } from '@tidemark/libs-op-store-contract/testing';
+import { anOp } from '@tidemark/libs-op-store-contract/testing';
 
 /** A store that processes of their own open. */
 export interface SharedStore {
@@ -80,7 +80,7 @@ export async function linesOf(child: Child, onLine: (count: number) => void = ()
 
 /** Op ids with the seqs that they were answered, by stream. */
 export class Answered {
-  readonly #seqs = new Map<string, Map<string, bigint>>();
+  readonly #streams = new Map<string, AnsweredOps>();
   #count = 0;
 
   get count(): number {
@@ -88,30 +88,61 @@ export class Answered {
   }
 
   add([stream = '', ...pairs]: readonly string[]): void {
-    const seqs = this.#seqs.get(stream) ?? new Map<string, bigint>();
-    this.#seqs.set(stream, seqs);
+    const ops = this.#streams.get(stream) ?? new AnsweredOps(stream);
+    this.#streams.set(stream, ops);
     for (const pair of pairs) {
       const [opId = '', seq = ''] = pair.split('=');
-      seqs.set(opId, BigInt(seq));
+      ops.seqs.set(opId, BigInt(seq));
       this.#count++;
     }
   }
 
-  /** Every answered op is stored at its seq, seqs are dense, and a repeat of the ops is answered the same seqs. */
-  async verify(store: SharedStore): Promise<void> {
+  /**
+   * Every answered op is stored at its seq, seqs are dense, and a repeat of the latest ops is answered the same seqs. Unless `anew`, what was
+   * found well before is not looked at again.
+   */
+  async verify(store: SharedStore, anew = false): Promise<void> {
     const { opStore } = await store.open();
-    for (const [stream, answered] of this.#seqs) {
-      const stored = new Map((await readAll(opStore, stream, 1000)).map(({ seq, op }) => [op.opId, seq]));
-      expect([...stored.values()]).toEqual(Array.from(stored, (_, i) => BigInt(i + 1)));
-      for (const [opId, seq] of answered) expect([opId, stored.get(opId)]).toEqual([opId, seq]);
-      const ids = [...answered.keys()].slice(-1000);
-      const again = await opStore.append(
-        stream,
-        Array.from(ids, (opId) => anOp({ opId })),
-      );
-      expect(again).toEqual(ids.map((opId) => ({ kind: 'existing', seq: answered.get(opId) })));
-    }
+    for (const ops of this.#streams.values()) await ops.verify(opStore, anew);
     await opStore.close();
+  }
+}
+
+class AnsweredOps {
+  readonly seqs = new Map<string, bigint>();
+  readonly #stream: string;
+  /** Up to this seq, and so many of the answered, all is well. */
+  #upTo = 0n;
+  #answered = 0;
+
+  constructor(stream: string) {
+    this.#stream = stream;
+  }
+
+  async verify(opStore: OpStore, anew: boolean): Promise<void> {
+    if (anew) [this.#upTo, this.#answered] = [0n, 0];
+    const stored = await this.#read(opStore);
+    const answered = [...this.seqs].slice(this.#answered);
+    expect(answered.filter(([opId, seq]) => stored.get(opId) !== seq)).toEqual([]);
+    const latest = answered.slice(-1000).map(([opId]) => opId);
+    const again = await opStore.append(
+      this.#stream,
+      latest.map((opId) => anOp({ opId })),
+    );
+    expect(again).toEqual(latest.map((opId) => ({ kind: 'existing', seq: this.seqs.get(opId) })));
+    this.#answered = this.seqs.size;
+  }
+
+  /** Where the ops stand that were not looked at before. */
+  async #read(opStore: OpStore): Promise<Map<string, bigint>> {
+    const stored = new Map<string, bigint>();
+    for (;;) {
+      const { ops, next } = await opStore.read(this.#stream, this.#upTo, 1000);
+      if (ops.length === 0) return stored;
+      expect(ops.map(({ seq }) => seq)).toEqual(ops.map((_, i) => this.#upTo + BigInt(i + 1)));
+      for (const { seq, op } of ops) stored.set(op.opId, seq);
+      this.#upTo = next;
+    }
   }
 }
 
@@ -124,6 +155,7 @@ export async function killWriters(store: SharedStore, kills: number, answered: A
     for (const line of await linesOf(writer, (count) => count === fatal && writer.kill('SIGKILL'))) answered.add(line);
     await answered.verify(store);
   }
+  await answered.verify(store, true);
 }
 
 export interface Beside {
