@@ -19,7 +19,7 @@ export const brokerSettings = {
     .describe('servers of the broker nats, such as nats://127.0.0.1:4222, several with commas'),
   TIDEMARK_NATS_PREFIX: z
     .string()
-    .regex(/^[A-Za-z0-9_-]{1,32}$/, 'must be 1 to 32 letters, digits, _ or -')
+    .regex(/^[a-z0-9_-]{1,32}$/, 'must be 1 to 32 of a-z, 0-9, _ and -')
     .default('tidemark')
     .describe('begins every name on the server: installations with different ones do not see each other'),
   TIDEMARK_NATS_MANAGE_STREAMS: z

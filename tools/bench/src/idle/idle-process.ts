@@ -6,7 +6,7 @@ import path from 'node:path';
 /** Each service reads its own. */
 const ADDRESSES = { RELAY_ADDR: '127.0.0.1:0', INGEST_ADDR: '127.0.0.1:0', FOLD_ADDR: '127.0.0.1:0' };
 
-/** A service on an empty data folder, with its own defaults otherwise. */
+/** A service on an empty data folder, with its own defaults otherwise, or the settings given. */
 export class IdleProcess {
   readonly url: string;
   readonly readyMs: number;
@@ -21,11 +21,11 @@ export class IdleProcess {
   }
 
   /** Resolves when `/readyz` is 200; `readyMs` counts from the start of the process. */
-  static async start(entry: string): Promise<IdleProcess> {
+  static async start(entry: string, more: NodeJS.ProcessEnv = {}): Promise<IdleProcess> {
     const folder = mkdtempSync(path.join(os.tmpdir(), 'tidemark-idle-'));
     const startMs = performance.now();
     const child = spawn(process.execPath, [entry], {
-      env: { PATH: process.env.PATH, TIDEMARK_DATA: folder, ...ADDRESSES },
+      env: { PATH: process.env.PATH, TIDEMARK_DATA: folder, ...ADDRESSES, ...more },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     const url = await listening(child);

@@ -33,10 +33,10 @@ export class Connection {
     return new Connection(socket, host);
   }
 
-  post(place: string, body: string): Promise<Answer> {
+  post(place: string, body: string, type = 'application/json'): Promise<Answer> {
     const length = Buffer.byteLength(body);
     return this.#ask(
-      `POST ${place} HTTP/1.1\r\nhost: ${this.#host}\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n${body}`,
+      `POST ${place} HTTP/1.1\r\nhost: ${this.#host}\r\ncontent-type: ${type}\r\ncontent-length: ${length}\r\n\r\n${body}`,
     );
   }
 
