@@ -5,6 +5,11 @@ import { type Settings, address, seconds, sharedSettings } from '@tidemark/libs-
 export const ingestSettings = {
   ...sharedSettings,
   INGEST_ADDR: address.prefault('127.0.0.1:8788').describe('listen address'),
+  INGEST_SETTINGS_DIR: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('folder of tenants and their tables; unset: tenant 0 with one open table, events'),
   INGEST_DEDUPE: z.enum(['embedded']).default('embedded').describe('where ids are remembered: embedded'),
   INGEST_DEDUPE_LEASE_SECS: seconds({ min: 1, max: 3600, default: 30 }).describe(
     'seconds that a claimed id is held for its request',

@@ -29,6 +29,8 @@ export interface Refusal {
 
 const TENANT_ID = /^[A-Za-z0-9_-]+$/;
 
+export const isTenantId = (text: string): boolean => TENANT_ID.test(text);
+
 /** Decides what can be decided before the body is read: tenant, table, right to insert, content type, in this order. */
 export function admit(head: RequestHead, tables: Tables): Admitted | Refusal {
   const tenant = readTenant(head.tenant);
@@ -55,7 +57,7 @@ export function readTenant(header: RequestHead['tenant']): string | Refusal {
   if (values.length > 1) return refusal(400, 'invalid X-Tenant-ID: sent more than once');
   const tenant = values[0] ?? '';
   if (tenant === '') return DEFAULT_TENANT;
-  if (!TENANT_ID.test(tenant)) return refusal(400, 'invalid X-Tenant-ID: only letters, digits, _ and - are allowed');
+  if (!isTenantId(tenant)) return refusal(400, 'invalid X-Tenant-ID: only letters, digits, _ and - are allowed');
   return tenant;
 }
 

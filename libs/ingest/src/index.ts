@@ -1,4 +1,4 @@
-export { type Admitted, type Refusal, type RequestHead, admit, readTenant } from './admit.ts';
+export { type Admitted, type Refusal, type RequestHead, admit, isTenantId, readTenant } from './admit.ts';
 export { type IngestAnswer, type RefusalDetail, refuse } from './answer.ts';
 export { type IngestParts, type IngestRequest, IngestService } from './ingest-service.ts';
 export { type Field, memberField, parseField } from './field.ts';
