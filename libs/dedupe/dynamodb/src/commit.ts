@@ -1,6 +1,6 @@
 import { BatchWriteItemCommand } from '@aws-sdk/client-dynamodb';
 import { Fault, type Random, type Sleeper, asFault, backoffMs } from '@tidemark/libs-kernel';
-import { gravestOf } from './map-error.ts';
+import { throwJoined } from './map-error.ts';
 import type { DynamodbDedupeMetrics } from './metrics.ts';
 import type { ReleaseParts } from './release.ts';
 import type { Item } from './table.ts';
@@ -26,8 +26,7 @@ export async function commitAll(parts: CommitParts, items: readonly Item[]): Pro
     commitChunk(parts, chunk).catch((thrown: unknown) => void faults.push(asFault(thrown))),
   );
   await Promise.all(commits);
-  const fault = gravestOf(faults);
-  if (fault) throw fault;
+  throwJoined(faults);
 }
 
 /** Rounds until nothing is left; what passes is repeated whole. */

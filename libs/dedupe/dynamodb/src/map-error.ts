@@ -73,12 +73,18 @@ export function nameOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.name : '';
 }
 
-/** Of several faults the one that a later retry does not mend, if there is one; the others stay reachable in its cause. */
+/** Of several faults the first one that a later retry does not mend, if there is one. */
 export function gravestOf(faults: readonly Fault[]): Fault | undefined {
-  const gravest = faults.find(({ code }) => code !== 'unavailable') ?? faults[0];
-  if (gravest === undefined || faults.length === 1) return gravest;
+  return faults.find(({ code }) => code !== 'unavailable') ?? faults[0];
+}
+
+/** Rejects with the gravest of the faults, when there are any; the others stay reachable in its cause. */
+export function throwJoined(faults: readonly Fault[]): void {
+  const gravest = gravestOf(faults);
+  if (gravest === undefined) return;
+  if (faults.length === 1) throw gravest;
   const { code, message, outcome } = gravest;
-  return new Fault(code, message, { outcome, cause: new AggregateError(faults, `${faults.length} calls failed`) });
+  throw new Fault(code, message, { outcome, cause: new AggregateError(faults, `${faults.length} calls failed`) });
 }
 
 /** null: it does not come from the SDK. */

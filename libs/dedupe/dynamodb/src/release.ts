@@ -1,7 +1,7 @@
 import { DeleteItemCommand } from '@aws-sdk/client-dynamodb';
 import { type Fault, asFault } from '@tidemark/libs-kernel';
 import { PENDING, tokenValue } from './item.ts';
-import { gravestOf } from './map-error.ts';
+import { throwJoined } from './map-error.ts';
 import type { Slots } from './slots.ts';
 import type { TableCalls } from './table-calls.ts';
 
@@ -24,8 +24,7 @@ export async function releaseAll({ calls, settleSlots }: ReleaseParts, all: read
     settleSlots.run(() => releaseOne(calls, held)).catch((thrown: unknown) => void faults.push(asFault(thrown))),
   );
   await Promise.all(releases);
-  const fault = gravestOf(faults);
-  if (fault) throw fault;
+  throwJoined(faults);
 }
 
 /** A condition that fails says that the claim is not ours any more, which is as good. */

@@ -56,6 +56,7 @@ export const callCases: readonly DedupeCase[] = [
   {
     title: 'I7: an id stays a duplicate however many other ids follow it',
     kills: 'forgetsByCount',
+    isLarge: true,
     async run({ open }) {
       const client = await open();
       await commitKey(client, keyOf('first'));

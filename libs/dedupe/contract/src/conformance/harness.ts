@@ -23,6 +23,8 @@ export interface DedupeHarness {
 
 export interface DedupeCase extends ConformanceCase<DedupeHarness> {
   readonly needs?: 'sharedAcrossProcesses';
+  /** Thousands of ids: a backend to which each is a call runs it among its long tests. */
+  readonly isLarge?: true;
 }
 
 export const LEASE_MS = 30_000;
