@@ -2,6 +2,7 @@ import { BODY_BYTES_MAX_DEFAULT, type Broker } from '@tidemark/libs-broker-contr
 import { type Clock, DUPLICATE_WINDOW_MS, Fault, type Random, type Sleeper } from '@tidemark/libs-kernel';
 import { type ConnectionSettings, connectionOptions } from './connection-options.ts';
 import { DeadLetters } from './dead-letters.ts';
+import { Handover } from './handover.ts';
 import { JetStreamBroker } from './jetstream-broker.ts';
 import { Leases } from './leases.ts';
 import { type BrokerLog, Link } from './link.ts';
@@ -10,6 +11,7 @@ import { Names } from './names.ts';
 import { Notifications } from './notifications.ts';
 import { HEADER_BYTES_MAX, Publish } from './publish.ts';
 import { Queues } from './queues.ts';
+import { Rooms } from './rooms.ts';
 import { leaseStream } from './stream-config.ts';
 import { Trimmer } from './trimmer.ts';
 
@@ -56,9 +58,17 @@ export async function connectJetStreamBroker(options: JetStreamBrokerOptions): P
     const leases = leaseStream(names, settings);
     await (managed ? queues.ensure(leases) : queues.verifyStreams([leases]));
     const trimmer = new Trimmer({ ...shared, queues, duplicateWindowMs });
+    const rooms = new Rooms({ queues, trimmer, clock });
     const parts = {
-      ...{ ...shared, queues, trimmer },
-      publish: new Publish({ ...shared, queues, trimmer, bodyBytesMax }),
+      ...{ ...shared, queues, trimmer, rooms },
+      publish: new Publish({
+        ...shared,
+        queues,
+        rooms,
+        trimmer,
+        bodyBytesMax,
+        handover: new Handover({ ...shared, queues }),
+      }),
       deadLetters: new DeadLetters({ ...shared, queues }),
       leases: await Leases.open({ ...shared, queues }),
       notifications: new Notifications(link, names, sleeper),

@@ -6,6 +6,7 @@ import type { Link } from './link.ts';
 import { REFUSED, refusalNumber, throwFault } from './map-error.ts';
 import type { Names } from './names.ts';
 import type { Queues } from './queues.ts';
+import { sendOnce } from './send-once.ts';
 
 export interface DeadLettersParts {
   readonly link: Link;
@@ -49,7 +50,7 @@ export class DeadLetters {
       expect: { streamName: names.deadLetterStream(delivery.topic.tenant) },
     };
     const subject = names.deadLetterSubject(delivery.topic);
-    await link.ask(() => client.publish(subject, delivery.body, options), patienceMs).catch(throwFault);
+    await link.ask(() => sendOnce(client, subject, delivery.body, options), patienceMs).catch(throwFault);
   }
 
   async list(tenant: string, after: bigint, limit: number): Promise<readonly DeadLetter[]> {

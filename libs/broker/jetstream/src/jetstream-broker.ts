@@ -22,10 +22,12 @@ import type { Notifications } from './notifications.ts';
 import type { Publish } from './publish.ts';
 import type { Queue, Queues } from './queues.ts';
 import type { BrokerLog } from './link.ts';
+import type { Rooms } from './rooms.ts';
 
 export interface BrokerParts extends ConsumerParts {
   readonly manager: JetStreamManager;
   readonly queues: Queues;
+  readonly rooms: Rooms;
   readonly publish: Publish;
   readonly leases: Leases;
   readonly notifications: Notifications;
@@ -55,7 +57,8 @@ export class JetStreamBroker implements Broker {
     this.#checkOpen();
     checkTenant(tenant);
     if (bytesMax < 0n) throw new Fault('invalid', `a budget of ${bytesMax} bytes`);
-    return this.#write(this.#parts.queues.open(tenant, bytesMax));
+    await this.#write(this.#parts.queues.open(tenant, bytesMax));
+    this.#parts.rooms.forget(tenant);
   }
 
   async queues(): Promise<readonly string[]> {

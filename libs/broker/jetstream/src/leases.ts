@@ -90,25 +90,23 @@ export class Leases {
     };
   }
 
-  /** Null when somebody else wrote in between. Sent again under the same id until it is answered, so that our own copy is no loss. */
+  /** Null when somebody else wrote in between. */
   async #write(subject: string, said: Omit<LeaseWord, 'nonce'>, over: number): Promise<Held | null> {
     const { link, client, names, clock, random, timeoutMs, patienceMs } = this.#parts;
     link.checkOpen();
     const nonce = Buffer.from(random.bytes(16)).toString('hex');
     const sentAtMs = clock.monotonic();
     this.#sightings.saw(subject, nonce);
-    const options = {
-      msgID: nonce,
-      timeout: timeoutMs,
-      expect: { streamName: names.leaseStream, lastSubjectSequence: over },
-    };
+    const options = { timeout: timeoutMs, expect: { streamName: names.leaseStream, lastSubjectSequence: over } };
     const body = JSON.stringify({ ...said, nonce });
     try {
       const { seq } = await link.ask(() => client.publish(subject, body, options), patienceMs);
       return { seq, sentAtMs };
     } catch (thrown) {
-      if (refusalNumber(thrown) === REFUSED.wrongLastSeq) return null;
-      return throwFault(thrown);
+      if (refusalNumber(thrown) !== REFUSED.wrongLastSeq) return throwFault(thrown);
+      // A copy that nobody answered may be the one that is in the way.
+      const current = await this.#read(subject);
+      return current?.word.nonce === nonce ? { seq: current.seq, sentAtMs } : null;
     }
   }
 

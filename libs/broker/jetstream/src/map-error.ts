@@ -1,6 +1,7 @@
 import { Fault, type FaultCode } from '@tidemark/libs-kernel';
 import type { PublishOutcome } from '@tidemark/libs-broker-contract';
 import { ErrorCode, NatsError } from 'nats';
+import { IdNotSettled } from './send-once.ts';
 
 /** Nobody answered within the patience that there was, however often it was asked. */
 export class NoAnswer extends Error {}
@@ -39,9 +40,11 @@ const SILENT = new Set<string>([
   ErrorCode.RequestError,
 ]);
 
+const SILENCES = [NoAnswer, ConnectionLost, IdNotSettled];
+
 /** No answer, or none that says anything: the request may have been done. To be asked again, under the same id. */
 export function isSilence(thrown: unknown): boolean {
-  if (thrown instanceof NoAnswer || thrown instanceof ConnectionLost) return true;
+  if (SILENCES.some((silence) => thrown instanceof silence)) return true;
   if (!(thrown instanceof NatsError)) return false;
   return thrown.api_error ? thrown.api_error.err_code === REFUSED.unavailable : SILENT.has(thrown.code);
 }
@@ -58,6 +61,7 @@ export function refusalNumber(thrown: unknown): number | undefined {
 export function outcomeOf(thrown: unknown, sends: number): PublishOutcome {
   const detail = textOf(thrown);
   if (isSilence(thrown)) return { kind: 'unavailable', detail };
+  if (thrown instanceof Fault) return { kind: thrown.code === 'unavailable' ? 'unavailable' : 'unknown', detail };
   const number = refusalNumber(thrown);
   if (number === undefined) return { kind: 'unknown', detail };
   // An earlier copy that nobody answered may still be on its way.

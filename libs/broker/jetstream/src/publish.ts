@@ -6,12 +6,15 @@ import {
   tooLarge,
 } from '@tidemark/libs-broker-contract';
 import { Fault, type Random } from '@tidemark/libs-kernel';
-import { type JetStreamClient, type MsgHdrs, type PubAck, headers } from 'nats';
-import { KEYLESS_HEADER, escapeKey } from './headers.ts';
+import type { JetStreamClient, PubAck } from 'nats';
+import { type MessageId, escapeKey, headersOf } from './headers.ts';
+import type { Handover } from './handover.ts';
 import type { Link } from './link.ts';
 import { isNobodyThere, outcomeOf } from './map-error.ts';
 import type { Names } from './names.ts';
 import type { Queues } from './queues.ts';
+import type { Rooms } from './rooms.ts';
+import { IdNotSettled, sendOnce } from './send-once.ts';
 import type { Trimmer } from './trimmer.ts';
 
 export interface PublishParts {
@@ -19,7 +22,9 @@ export interface PublishParts {
   readonly client: JetStreamClient;
   readonly names: Names;
   readonly queues: Queues;
+  readonly rooms: Rooms;
   readonly trimmer: Trimmer;
+  readonly handover: Handover;
   readonly random: Random;
   readonly bodyBytesMax: number;
   /** For one attempt. */
@@ -31,10 +36,23 @@ export interface PublishParts {
 /** Names in headers of one message: body limit and the server's limit are this far apart. */
 export const HEADER_BYTES_MAX = 8192;
 const KEY_LENGTH_MAX = 2048;
+/** How often an id without an outcome is asked about. A copy under way gets there sooner. */
+const NOT_SETTLED_MAX = 2;
+/** What a message takes in the server's file beside its strings, and a little more. */
+const STORED_OVERHEAD_BYTES = 128;
+
+interface Message {
+  readonly tenant: string;
+  readonly subject: string;
+  readonly body: Uint8Array;
+  readonly id: MessageId;
+}
+
+const FULL: PublishOutcome = { kind: 'full', detail: 'the queue is full' };
 
 class NoQueue extends Error {}
 
-/** Stores a message under an id of its own, so that however often it is sent it is stored once. */
+/** Stores a message under an id, so that however often it is sent it is stored once. */
 export class Publish {
   readonly #parts: PublishParts;
 
@@ -44,66 +62,83 @@ export class Publish {
 
   async run(topic: Topic, body: Uint8Array, options: PublishOptions): Promise<PublishOutcome> {
     checkPublish(topic, options);
-    const { names, bodyBytesMax, link } = this.#parts;
-    const subject = names.queueSubject(topic);
-    const id = this.#idOf(options.idempotencyKey);
-    const limit = Math.min(bodyBytesMax, (link.connection.info?.max_payload ?? Infinity) - HEADER_BYTES_MAX);
-    const refused = tooLarge(body, limit);
+    const { tenant } = topic;
+    const { names, rooms, trimmer } = this.#parts;
+    const message = { tenant, subject: names.queueSubject(topic), body, id: this.#idOf(options) };
+    const refused = tooLarge(body, this.#bodyBytesMax());
     if (refused) return refused;
-    const sent = { tenant: topic.tenant, subject, body, id, keyless: options.idempotencyKey === undefined };
-    const outcome = await this.#send(sent);
-    if (outcome.kind !== 'full' || !(await this.#parts.trimmer.makeRoom(topic.tenant))) return outcome;
-    return this.#send(sent);
+    const outcome = await rooms.admit(tenant, storedBytes(message), () => this.#send(message));
+    if (outcome !== null && (outcome.kind !== 'full' || rooms.guards(tenant))) return outcome;
+    // A repeat is no less a duplicate for a full queue: only the server knows.
+    if (outcome === null) return message.id.drawn ? FULL : this.#send(message);
+    return (await trimmer.makeRoom(tenant)) ? this.#send(message) : outcome;
   }
 
   async #send(message: Message): Promise<PublishOutcome> {
-    const { link, client, names, timeoutMs, patienceMs } = this.#parts;
-    const stream = names.queueStream(message.tenant);
-    const options = { expect: { streamName: stream }, msgID: message.id, timeout: timeoutMs };
-    let sends = 0;
+    let [sends, notSettled] = [0, 0];
+    const attempt = async () => {
+      sends++;
+      try {
+        return await this.#attempt(message);
+      } catch (thrown) {
+        if (thrown instanceof IdNotSettled && ++notSettled % NOT_SETTLED_MAX === 0) await this.#free(message);
+        throw thrown;
+      }
+    };
     try {
-      const ack = await link.ask(() => {
-        sends++;
-        const telling = client.publish(message.subject, message.body, { ...options, headers: headersOf(message) });
-        return telling.catch((thrown) => this.#nobody(message.tenant, thrown));
-      }, patienceMs);
-      return stored(ack, message);
+      return stored(await this.#parts.link.ask(attempt, this.#parts.patienceMs), message.id);
     } catch (thrown) {
       if (thrown instanceof NoQueue) return { kind: 'full', detail: thrown.message };
       return outcomeOf(thrown, sends);
     }
   }
 
-  /** Nobody listens on the subject: either there is no queue, or it has no leader just now. */
-  async #nobody(tenant: string, thrown: unknown): Promise<never> {
-    const gone = isNobodyThere(thrown) && !(await this.#parts.queues.find(tenant));
-    if (gone && !(await this.#parts.queues.reopen(tenant))) throw new NoQueue(`tenant ${tenant} has no queue`);
-    throw thrown;
+  async #attempt({ tenant, subject, body, id }: Message): Promise<PubAck> {
+    const { client, names, timeoutMs } = this.#parts;
+    const expect = { streamName: names.queueStream(tenant) };
+    const options = { expect, msgID: id.text, headers: headersOf(id), timeout: timeoutMs };
+    try {
+      return await sendOnce(client, subject, body, options);
+    } catch (thrown) {
+      if (isNobodyThere(thrown) && (await this.#isGone(tenant))) throw new NoQueue(`tenant ${tenant} has no queue`);
+      throw thrown;
+    }
   }
 
-  #idOf(key: string | undefined): string {
-    if (key === undefined) return Buffer.from(this.#parts.random.bytes(16)).toString('hex');
-    const id = escapeKey(key);
-    if (id.length > KEY_LENGTH_MAX) throw new Fault('invalid', `an idempotency key of ${id.length} characters`);
-    return id;
+  /** An id that stays without an outcome was refused; with another leader it can be used. */
+  async #free(message: Message): Promise<void> {
+    if (await this.#parts.handover.run(message.tenant, storedBytes(message)).catch(() => false)) return;
+    throw new Fault('unavailable', 'the idempotency key was refused before and cannot be used yet');
+  }
+
+  /** Nobody listens on the subject: either there is no queue, or it has no leader just now. One that was deleted is made again. */
+  async #isGone(tenant: string): Promise<boolean> {
+    const { queues } = this.#parts;
+    try {
+      return !(await queues.find(tenant)) && !(await queues.reopen(tenant));
+    } catch {
+      return false;
+    }
+  }
+
+  #bodyBytesMax(): number {
+    const { link, bodyBytesMax } = this.#parts;
+    return Math.min(bodyBytesMax, (link.connection.info?.max_payload ?? Infinity) - HEADER_BYTES_MAX);
+  }
+
+  #idOf({ idempotencyKey: key }: PublishOptions): MessageId {
+    if (key === undefined) return { text: Buffer.from(this.#parts.random.bytes(16)).toString('hex'), drawn: true };
+    const text = escapeKey(key);
+    if (text.length > KEY_LENGTH_MAX) throw new Fault('invalid', `an idempotency key of ${text.length} characters`);
+    return { text, drawn: false };
   }
 }
 
-interface Message {
-  readonly tenant: string;
-  readonly subject: string;
-  readonly body: Uint8Array;
-  readonly id: string;
-  readonly keyless: boolean;
+/** A duplicate of a drawn id is the copy that we sent before. */
+function stored({ seq, duplicate }: PubAck, { drawn }: MessageId): PublishOutcome {
+  return { kind: duplicate && !drawn ? 'duplicate' : 'stored', seq: BigInt(seq) };
 }
 
-function headersOf({ keyless }: Message): MsgHdrs {
-  const own = headers();
-  if (keyless) own.set(KEYLESS_HEADER, '1');
-  return own;
-}
-
-/** The id of a keyless message is its own: a duplicate is the copy that we sent before. */
-function stored({ seq, duplicate }: PubAck, { keyless }: Message): PublishOutcome {
-  return { kind: duplicate && !keyless ? 'duplicate' : 'stored', seq: BigInt(seq) };
+function storedBytes({ tenant, subject, body, id }: Message): number {
+  return STORED_OVERHEAD_BYTES + subject.length + 3 * tenant.length + id.text.length + body.byteLength;
 }

@@ -56,12 +56,18 @@ export class Trimmer {
     const trimming = this.#of(tenant);
     trimming.now(name);
     trimming.foundFullAtMs = -Infinity;
+    trimming.acks++;
     const runs = trimming.runsOf(durable);
     for (const { seq, storedAtMs } of acks) {
       runs.add(seq, storedAtMs);
       trimming.nowMs = Math.max(trimming.nowMs, storedAtMs);
     }
     if (runs.lastStoredBefore(this.#agedMs(trimming)) > 0n) void this.#trim(tenant, 'aged');
+  }
+
+  /** Rises with every ack of this process. */
+  acksOf(tenant: string): number {
+    return this.#of(tenant).acks;
   }
 
   /** For a full queue: removes whatever may be removed. False when nothing was. */
@@ -193,6 +199,7 @@ class Trimming {
   /** Newest time that the server gave a message. */
   nowMs = -Infinity;
   foundFullAtMs = -Infinity;
+  acks = 0;
   #queue = '';
 
   /** What was acked of an earlier incarnation is forgotten. */
