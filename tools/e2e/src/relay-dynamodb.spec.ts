@@ -17,7 +17,7 @@ import {
   startFaultProxy,
 } from '@tidemark/tools-services/testing';
 import { encodePush } from '@tidemark/libs-wire';
-import { dynamodbEnv } from './relay-dynamodb.ts';
+import { burnSeq, dynamodbEnv } from './relay-dynamodb.ts';
 import { RelayProcess } from './relay-process.ts';
 import { wakeups } from './relay-tails.ts';
 import { ServiceProcess, buildServices } from './service-process.ts';
@@ -128,6 +128,20 @@ relayTest(
     expect((await fetch(`${relay.url}/streams/rights/ops?since=0`)).status).toBe(500);
     allow();
     expect(told(await push(relay, 'rights', 'b'))).toEqual([200, null, '2']);
+  },
+);
+
+relayTest(
+  'RLY-9, RLY-13: seqs that another relay took and never used are passed, and not where the right to look is missing',
+  async ({ relay, proxy }) => {
+    await push(relay, 'burned', 'a');
+    for (let n = 0; n < 2; n++) await burnSeq(proxy.endpoint, env.RELAY_DYNAMODB_TABLE, 'burned');
+    expect(told(await push(relay, 'burned', 'b'))).toEqual([200, null, '4']);
+    const allow = proxy.add(deny('GetItem'));
+    expect((await fetch(`${relay.url}/streams/burned/ops?since=0`)).status).toBe(500);
+    allow();
+    expect(await pull(relay, 'burned')).toEqual(['a', 'b']);
+    expect(told(await push(relay, 'burned', 'c'))).toEqual([200, null, '5']);
   },
 );
 

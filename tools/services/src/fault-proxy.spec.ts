@@ -16,8 +16,10 @@ import {
   cancel,
   delay,
   deny,
+  every,
   fail,
   first,
+  forgetTokens,
   hold,
   leaveUnprocessed,
   limitWriteUnits,
@@ -136,6 +138,42 @@ proxied('a lost answer says nothing of what was stored', async ({ proxy, put, tr
   proxy.add(loseAnswer(callsOf('TransactWriteItems')));
   await expect(transact(put('a'))).rejects.toThrow();
   expect(await has('a')).toBe(true);
+});
+
+proxied('a transaction with a token is done once, and without one each time it is sent', async (scene) => {
+  const { proxy, client, put, transact } = scene;
+  await transact(put('n', { v: { S: 'x' } }));
+  const Update = {
+    TableName: tableOf(put('n')),
+    Key: { id: { S: 'n' } },
+    UpdateExpression: 'ADD times :one',
+    ExpressionAttributeValues: { ':one': { N: '1' } },
+  };
+  const add = () =>
+    client.send(new TransactWriteItemsCommand({ TransactItems: [{ Update }], ClientRequestToken: 'token' }));
+  const times = async () => {
+    const get = new GetItemCommand({ TableName: Update.TableName, Key: Update.Key, ConsistentRead: true });
+    return (await client.send(get)).Item?.['times']?.N;
+  };
+  await add();
+  await add();
+  expect(await times()).toBe('1');
+  proxy.add(forgetTokens());
+  await add();
+  expect(await times()).toBe('2');
+});
+
+proxied('every third call is refused', async ({ proxy, put, transact }) => {
+  proxy.add(cancel(every(3, callsOf('TransactWriteItems')), ['TransactionConflict']));
+  const ends: string[] = [];
+  for (let n = 0; n < 6; n++)
+    ends.push(
+      await transact(put('a')).then(
+        () => 'stored',
+        () => 'refused',
+      ),
+    );
+  expect(ends).toEqual(['stored', 'stored', 'refused', 'stored', 'stored', 'refused']);
 });
 
 proxied('a call is kept before it is written, or its answer after', async ({ proxy, put, transact, has }) => {

@@ -85,6 +85,20 @@ export function loseAnswer(match: Match): Rule {
   };
 }
 
+/** Of each n that match, the last one. */
+export function every(n: number, match: Match): Match {
+  let seen = 0;
+  return (call) => match(call) && ++seen % n === 0;
+}
+
+/** As an emulator does that knows nothing of ClientRequestToken: a transaction that is sent again is done again. */
+export function forgetTokens(): Rule {
+  return (call, forward) => {
+    const { ClientRequestToken: token, ...body } = call.body;
+    return forward(token === undefined ? call : callOf(call.name, body));
+  };
+}
+
 /** So long on the way there, and again on the way back. */
 export function delay(ms: number, match: Match = () => true): Rule {
   return async (call, forward) => {
