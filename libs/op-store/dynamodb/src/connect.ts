@@ -1,5 +1,6 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { OpStore, PrefixRegistry, PresenceBoard } from '@tidemark/libs-op-store-contract';
+import { ATTEMPT_MS_MAX, boundedClient } from './bounded-client.ts';
 import { type DynamoOpStoreOptions, dynamoOpStore } from './op-store.ts';
 import { dynamodbPrefixRegistry } from './prefix-registry.ts';
 import { dynamodbPresenceBoard } from './presence-board.ts';
@@ -31,12 +32,13 @@ export interface DynamodbStores {
  */
 export async function connectDynamodb(options: DynamodbOptions): Promise<DynamodbStores> {
   const { opsTable, registryTable } = options;
-  const client = openClient(options);
+  const sdk = openClient(options);
+  const client = boundedClient(sdk, options.sleeper);
   const parts = { ...options, client };
   const opStore = dynamoOpStore({ ...parts, table: opsTable });
   const close = async (): Promise<void> => {
     await opStore.close();
-    client.destroy();
+    sdk.destroy();
   };
   try {
     await probe(parts);
@@ -47,13 +49,11 @@ export async function connectDynamodb(options: DynamodbOptions): Promise<Dynamod
       close,
     };
   } catch (thrown) {
-    client.destroy();
+    sdk.destroy();
     throw thrown;
   }
 }
 
-/** For one request, and for a call with all that the SDK repeats of it. */
-const ATTEMPT_MS_MAX = 5000;
 const CONNECT_MS_MAX = 2000;
 
 /** The SDK repeats a call that was throttled, or that nobody answered, twice. */

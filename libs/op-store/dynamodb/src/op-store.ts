@@ -25,7 +25,7 @@ export interface DynamoOpStoreOptions {
   readonly metrics: DynamoMetrics;
   /** Ops in one transaction, 1 to 49. 1 sends exactly the four items of the single-op protocol. Default 49. */
   readonly maxOpsPerRound?: number;
-  /** Rounds that an append may lose in a row; one more is `unavailable` (RLY-11). Default 250. */
+  /** Rounds that an append may lose in a row; one more is `unavailable` (RLY-11). Default 100. */
   readonly contentionRounds?: number;
   /** How long a read waits at a hole that cannot be judged yet. Default 250; polls take 0. */
   readonly patienceMs?: number;
@@ -60,7 +60,7 @@ export function dynamoOpStore(options: DynamoOpStoreOptions): OpStore {
     ...options,
     table,
     maxOpsPerRound: options.maxOpsPerRound ?? ROUND_OPS_MAX,
-    contentionRounds: options.contentionRounds ?? 250,
+    contentionRounds: options.contentionRounds ?? 100,
   };
   const reading = {
     ...options,

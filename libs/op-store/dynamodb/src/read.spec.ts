@@ -51,7 +51,7 @@ describe('a page', () => {
 });
 
 describe('a hole', () => {
-  // kills: gap-check.ts: burned.add(stream, range); =>
+  // kills: gap-check.ts: burned.add(stream, range); => void range;
   dynamodbTest(
     'RLY-9, R7: that is burned is judged once with the op above it as a witness, remembered, counted and logged',
     async ({ endpoint }) => {
@@ -84,7 +84,7 @@ describe('a hole', () => {
     expect(seqsOf(await store.read('s', 10n, 10))).toEqual([13n, 14n]);
   });
 
-  // kills: gap-check.ts: && !group.holes.some((_, i) => isThere(i)) =>
+  // kills: gap-check.ts: && !group.holes.some( => && ![].some(
   dynamodbTest(
     'RLY-3, C3: that holds an op by the time it is judged is read again, and the op served',
     async ({ endpoint }) => {
@@ -167,7 +167,7 @@ describe('a hole', () => {
     },
   );
 
-  // kills: gap-check.ts: if (truncatedThrough >= lowest.from) throw truncated(stream, truncatedThrough); =>
+  // kills: gap-check.ts: if (truncatedThrough >= lowest.from) => if (false)
   dynamodbTest(
     'RLY-3: of a truncation is no burned one: the read is refused, and says from where to go on',
     async ({ endpoint }) => {
@@ -286,7 +286,7 @@ describe('a long run of burned seqs', () => {
     },
   );
 
-  // kills: gap-check.ts: if (group.isLongRun && !(await isStillEmpty(table, stream, group))) return false; =>
+  // kills: gap-check.ts: if (group.isLongRun && => if (false &&
   dynamodbTest('RLY-3: in which an op has appeared is not passed by rule L', async ({ endpoint }) => {
     const spec = await withOps(endpoint, [1, 200], 200n);
     const { store, client } = spec.open({ longRuns: true });

@@ -33,7 +33,7 @@ describe('a cancelled round of up to 3 ops, whatever its claims and check', () =
 });
 
 describe('the reasons of a cancelled round', () => {
-  // kills: settle-round.ts: codes.length !== layout.length || =>
+  // kills: settle-round.ts: codes.length !== layout.length || => false ||
   it('RLY-7: as many as there are items, or nothing is concluded', () => {
     const round = aRound([true], 'present');
     for (const codes of [[], ['None', FAILED, 'None'], ['None', FAILED, 'None', 'None', 'None']])
