@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import { Metrics, createHttp, createLog, routesOf, systemClock } from '@tidemark/libs-service-kit';
+import { SOME_STREAM } from '@tidemark/libs-service-kit';
 import { ingestAccess } from './access.ts';
 import { AppModule, type IngestServices } from './app.module.ts';
 import { ingest } from './ingest.ts';
@@ -22,13 +23,13 @@ test('SEC-1: every route of ingest has a need', async () => {
   });
   await app.init();
   const routes = routesOf(app).filter(({ method }) => method !== 'HEAD');
-  expect(routes).toEqual([{ method: 'POST', url: '/v1/ingest' }]);
+  expect(routes.map(({ method, url }) => `${method} ${url}`).sort()).toEqual(['GET /v1/tables', 'POST /v1/ingest']);
   expect(routes.filter(({ method, url }) => needOf('a', 't', method, url) === undefined)).toEqual([]);
   expect(needOf('a', 't', 'GET')).toBeUndefined();
   await app.close();
 });
 
-// kills: access.ts: { action: 'write', tenant, stream: => { action: 'write', tenant: null, stream:
+// kills: access.ts: return lists ? => return true ?
 test("SEC-1: to ingest is to write the stream of the tenant's table", () => {
   expect(needOf('acme', 'events')).toEqual({ action: 'write', tenant: 'acme', stream: 'acme.events' });
   expect(needOf(undefined, 'events')).toEqual({ action: 'write', tenant: '0', stream: '0.events' });
@@ -39,4 +40,12 @@ test("SEC-1: to ingest is to write the stream of the tenant's table", () => {
 test('SEC-1: a tenant that is no name of one is covered by the right on all of them alone', () => {
   for (const tenant of ['a.b', 'a, b', 'acme, ', '*'])
     expect(needOf(tenant, 'events')).toEqual({ action: 'write', tenant: null, stream: null });
+});
+
+test('SEC-1, ING-9: to see tables is to have the right to write to some of them', () => {
+  const tables = (tenant?: string) => needOf(tenant, undefined, 'GET', '/v1/tables');
+  expect(tables('acme')).toEqual({ action: 'write', tenant: 'acme', stream: SOME_STREAM });
+  expect(tables()).toEqual({ action: 'write', tenant: '0', stream: SOME_STREAM });
+  expect(tables('a.b')).toEqual({ action: 'write', tenant: null, stream: null });
+  expect(needOf('acme', undefined, 'POST', '/v1/tables')).toBeUndefined();
 });

@@ -1,8 +1,9 @@
 import { Controller, Inject, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { IngestService, RequestHead } from '@tidemark/libs-ingest';
-import type { Clock } from '@tidemark/libs-kernel';
+import { type Clock, Fault } from '@tidemark/libs-kernel';
 import { type Answer, bodyOf, once, send, traceparentFor } from '@tidemark/libs-service-kit';
+import { everyValue, senderOf } from './request-parts.ts';
 import { CLOCK, INGEST } from './tokens.ts';
 
 @Controller('v1/ingest')
@@ -17,13 +18,13 @@ export class EventsController {
 
   @Post()
   async ingest(@Req() request: FastifyRequest, @Res() reply: FastifyReply) {
-    const answer = await this.#ingest.ingest({
+    const events = {
       ...headOf(request),
       body: bodyOf(request),
       receivedMs: this.#clock.now(),
       traceparent: traceparentFor(request),
-    });
-    return send(reply, answer);
+    };
+    return send(reply, await (isDryRun(request) ? this.#ingest.dryRun(events) : this.#ingest.ingest(events)));
   }
 }
 
@@ -31,6 +32,7 @@ export class EventsController {
 export function admitEvents(service: IngestService): (request: FastifyRequest) => Answer | undefined {
   return (request) => {
     if (request.routeOptions.url !== '/v1/ingest' || request.method !== 'POST') return undefined;
+    isDryRun(request);
     const admission = service.admit(headOf(request));
     return admission.kind === 'refused' ? admission.answer : undefined;
   };
@@ -39,13 +41,17 @@ export function admitEvents(service: IngestService): (request: FastifyRequest) =
 function headOf(request: FastifyRequest): RequestHead {
   return {
     tenant: everyValue(request, 'x-tenant-id'),
-    table: once(request.query as Record<string, unknown>, 'table') ?? null,
+    table: once(queryOf(request), 'table') ?? null,
     contentType: everyValue(request, 'content-type'),
+    sender: senderOf(request),
   };
 }
 
-/** Node joins or drops repeated headers; the raw list keeps each. */
-function everyValue(request: FastifyRequest, name: string): string[] {
-  const raw = request.raw.rawHeaders;
-  return raw.filter((_, i) => i % 2 === 1 && raw[i - 1]?.toLowerCase() === name);
+/** Whether the records are only to be judged. */
+function isDryRun(request: FastifyRequest): boolean {
+  const validate = once(queryOf(request), 'validate') ?? '0';
+  if (validate === '0' || validate === '1') return validate === '1';
+  throw new Fault('malformed', 'validate: must be 0 or 1');
 }
+
+const queryOf = (request: FastifyRequest) => request.query as Record<string, unknown>;

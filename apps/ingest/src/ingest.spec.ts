@@ -1,48 +1,16 @@
-import 'reflect-metadata';
-import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { MemoryBroker } from '@tidemark/libs-broker-contract/testing';
-import { MemoryDedupeStore, MemoryDeduplicator } from '@tidemark/libs-dedupe-contract/testing';
-import { IngestService, defaultTables } from '@tidemark/libs-ingest';
 import { INGEST_BODY_BYTES_MAX } from '@tidemark/libs-kernel';
-import { ManualTime, SeededRandom } from '@tidemark/libs-kernel/testing';
-import { Metrics, createHttp, createLog } from '@tidemark/libs-service-kit';
 import { idempotencyKey } from '@tidemark/libs-wire';
-import { AppModule } from './app.module.ts';
-import { admitEvents } from './events.controller.ts';
-import { ingest } from './ingest.ts';
+import { startIngest } from './spec-ingest.ts';
 
-let app: NestFastifyApplication;
-let broker: MemoryBroker;
+let ingest: Awaited<ReturnType<typeof startIngest>>;
 
 beforeEach(async () => {
-  const time = new ManualTime();
-  broker = new MemoryBroker({ clock: time, sleeper: time });
-  await broker.openQueue('0', 1n << 30n);
-  const deduplicator = new MemoryDeduplicator(new MemoryDedupeStore({ clock: time, random: new SeededRandom(1) }));
-  const service = new IngestService({ deduplicator, broker, tables: defaultTables, clock: time, leaseMs: 30_000 });
-  const parts = {
-    log: createLog('ingest', 'silent'),
-    metrics: new Metrics('ingest'),
-    clock: time,
-    stopping: new AbortController().signal,
-  };
-  app = await createHttp(
-    AppModule.create({ service, clock: time }),
-    { ...ingest.http, admit: admitEvents(service) },
-    parts,
-  );
-  await app.listen(0, '127.0.0.1');
+  ingest = await startIngest();
 });
+afterEach(() => ingest.close());
 
-afterEach(() => app.close());
-
-const post = async (body: string, headers: Record<string, string> = {}, query = '?table=events') =>
-  fetch(`${await app.getUrl()}/v1/ingest${query}`, {
-    method: 'POST',
-    body,
-    headers: { 'content-type': 'application/json', ...headers },
-  });
-const stored = async () => (await broker.stats('0')).messages;
+const post: typeof ingest.post = (...of) => ingest.post(...of);
+const stored = () => ingest.stored();
 
 test('ING-1: an object is taken once, a repeat is a duplicate, and both name the op', async () => {
   const first = await post('{"event_id":"a","n":1}');
@@ -109,8 +77,38 @@ test('a record without id is taken, and each copy stands for itself', async () =
 });
 
 test('other methods are 405, other paths 404, both as JSON', async () => {
-  const get = await fetch(`${await app.getUrl()}/v1/ingest?table=events`);
+  const get = await fetch(`${ingest.url}/v1/ingest?table=events`);
   expect([get.status, get.headers.get('allow')]).toEqual([405, 'POST']);
-  const unknown = await fetch(`${await app.getUrl()}/v1/nothing`, { method: 'POST', body: '{}' });
+  const unknown = await fetch(`${ingest.url}/v1/nothing`, { method: 'POST', body: '{}' });
   expect([unknown.status, await unknown.json()]).toEqual([404, { error: 'not found' }]);
+});
+
+test('ING-9: validate=1 judges and stores nothing; another value is refused', async () => {
+  const dry = await post('[{"event_id":"a"},{"event_id":[]}]', {}, '?table=events&validate=1');
+  expect([dry.status, await dry.json()]).toEqual([
+    200,
+    {
+      total: 2,
+      succeeded: 1,
+      failed: 1,
+      duplicates: 0,
+      results: [
+        { index: 1, valid: true },
+        { index: 2, error: 'dedupe id field "event_id": an array is no id' },
+      ],
+    },
+  ]);
+  expect(await stored()).toBe(0n);
+  for (const query of ['?table=events&validate=yes', '?table=events&validate=', '?table=events&validate=1&validate=1'])
+    expect((await post('{}', {}, query)).status).toBe(400);
+  expect((await post('{}', {}, '?table=events&validate=0')).status).toBe(200);
+});
+
+test('ING-9: GET /v1/tables tells the tables of the tenant', async () => {
+  const tables = await fetch(`${ingest.url}/v1/tables`);
+  expect(tables.status).toBe(200);
+  expect(tables.headers.get('vary')).toBe('X-Tenant-ID');
+  expect(await tables.json()).toMatchObject({ tables: [{ name: 'events', id_field: 'event_id' }] });
+  const unknown = await fetch(`${ingest.url}/v1/tables`, { headers: { 'x-tenant-id': 'acme' } });
+  expect([unknown.status, await unknown.json()]).toEqual([404, { error: 'unknown tenant: acme' }]);
 });

@@ -59,7 +59,7 @@ function openService(
   broker: Broker,
   tables: Tables,
   leaseMs: number,
-  { clock, log, metrics, tracer }: ServiceParts,
+  { clock, sleeper, log, metrics, tracer }: ServiceParts,
 ): IngestService {
   const records = metrics.counter('tidemark_ingest_records_total', 'Records by what became of them.', [
     'tenant',
@@ -68,7 +68,17 @@ function openService(
   ]);
   const count = (event: RecordEvent, tenant: string, table: string, n: number) =>
     records.inc({ tenant, table, event }, n);
-  return new IngestService({ deduplicator, broker, tables, clock, leaseMs, log, metrics: { count }, tracer });
+  return new IngestService({
+    deduplicator,
+    broker,
+    tables,
+    clock,
+    leaseMs,
+    log,
+    metrics: { count },
+    tracer,
+    pause: () => sleeper.sleep(0),
+  });
 }
 
 /**

@@ -1,7 +1,7 @@
 import { type IngestAnswer, refuse } from './answer.ts';
 import { type BodyFormat, readContentType } from './content-type.ts';
 import { type Permit, type Sender, permitOf } from './permission.ts';
-import { DEFAULT_TENANT, type TableSettings, type Tables } from './tables.ts';
+import { DEFAULT_TENANT, type TableSettings, type Tables, lookupRefusal } from './tables.ts';
 
 /** What is known of a request before its body arrives. Headers as they came, every value of a repeated one. */
 export interface RequestHead {
@@ -36,11 +36,7 @@ export function admit(head: RequestHead, tables: Tables): Admitted | Refusal {
   const tenant = readTenant(head.tenant);
   if (typeof tenant !== 'string') return tenant;
   const lookup = tables.tenant(tenant);
-  if (lookup.kind !== 'served') {
-    return lookup.kind === 'unknown'
-      ? refusal(404, `unknown tenant: ${tenant}`)
-      : refusal(503, 'tenant settings are invalid');
-  }
+  if (lookup.kind !== 'served') return refusal(...lookupRefusal(tenant, lookup.kind));
   if (head.table === null || head.table === '') return refusal(400, 'missing table');
   const table = lookup.tables.get(head.table);
   if (table === undefined) return refusal(404, `unknown table: ${head.table}`);

@@ -14,6 +14,8 @@ export interface IngestAnswer {
  */
 export type RecordResult =
   | { readonly kind: 'stored' | 'duplicate'; readonly op: string | null }
+  /** In a dry run: nothing is wrong with the record itself. */
+  | { readonly kind: 'valid' }
   | { readonly kind: 'failed'; readonly status: number; readonly error: string };
 
 export interface RefusalDetail {
@@ -32,7 +34,7 @@ export function refuse(status: number, error: string, detail: RefusalDetail = {}
 
 /** Counts the records of a request exactly, and keeps the results of the first 10,000. */
 export class Tally {
-  readonly #counts = { stored: 0, duplicate: 0, failed: 0 };
+  readonly #counts = { stored: 0, valid: 0, duplicate: 0, failed: 0 };
   readonly #results: RecordResult[] = [];
 
   add(results: readonly RecordResult[]): void {
@@ -45,16 +47,18 @@ export class Tally {
     const [result] = this.#results;
     assert(result !== undefined, 'a single object has its result');
     if (result.kind === 'failed') return refuse(result.status, result.error);
+    if (result.kind === 'valid') return { status: 200, body: '{"valid":true}', headers: {} };
     const body = result.kind === 'stored' ? '{"ok":true}' : '{"duplicate":true}';
     return { status: 200, body, headers: result.op === null ? {} : { 'Tidemark-Op': result.op } };
   }
 
   /** 200 even when every record failed: who sends a batch branches on `failed`. */
   batch(): IngestAnswer {
-    const { stored, duplicate, failed } = this.#counts;
+    const { stored, valid, duplicate, failed } = this.#counts;
+    const succeeded = stored + valid;
     const body = {
-      total: stored + duplicate + failed,
-      succeeded: stored,
+      total: succeeded + duplicate + failed,
+      succeeded,
       failed,
       duplicates: duplicate,
       results: this.#results.map(echo),
@@ -67,6 +71,7 @@ export class Tally {
 function echo(result: RecordResult, position: number): object {
   const index = position + 1;
   if (result.kind === 'failed') return { index, error: result.error };
+  if (result.kind === 'valid') return { index, valid: true };
   const op = result.op ?? undefined;
   return result.kind === 'stored' ? { index, ok: true, op } : { index, duplicate: true, op };
 }

@@ -4,7 +4,10 @@ import { type Clock, type Tracer, WINDOW_RECORDS_MAX, untraced } from '@tidemark
 import { type Admitted, type Refusal, type RequestHead, admit } from './admit.ts';
 import { type IngestAnswer, Tally, refuse } from './answer.ts';
 import { decode } from './decode.ts';
+import { dryRun } from './dry-run.ts';
+import { type TablesRequest, listTables } from './list-tables.ts';
 import { type IngestLog, type IngestMetrics, WindowNotes, noMetrics, silentLog } from './observe.ts';
+import type { PrepareContext } from './prepare.ts';
 import type { Tables } from './tables.ts';
 import { RequestWindows, mayStore } from './window.ts';
 
@@ -22,6 +25,8 @@ export interface IngestParts {
   readonly log?: IngestLog;
   readonly metrics?: IngestMetrics;
   readonly tracer?: Tracer;
+  /** Lets others run during work that waits for nothing. */
+  readonly pause?: () => Promise<void>;
 }
 
 export interface IngestRequest extends RequestHead {
@@ -46,6 +51,7 @@ export class IngestService {
       log: silentLog,
       metrics: noMetrics,
       tracer: untraced,
+      pause: () => Promise.resolve(),
       ...parts,
     };
   }
@@ -53,6 +59,22 @@ export class IngestService {
   /** What can be decided while the body has not arrived: a refused request need not send it. */
   admit(head: RequestHead): Admitted | Refusal {
     return admit(head, this.#parts.tables);
+  }
+
+  /** The tables that a caller may insert into. */
+  listTables(request: TablesRequest): IngestAnswer {
+    return listTables(request, this.#parts.tables);
+  }
+
+  /** What `ingest` would say of each record by itself, in the same form. Nothing is claimed, stored or counted. */
+  async dryRun(request: IngestRequest): Promise<IngestAnswer> {
+    const admission = this.admit(request);
+    if (admission.kind === 'refused') return admission.answer;
+    const decoded = decode(admission.format, request.body);
+    if (decoded.kind === 'refused') return refuse(decoded.status, decoded.error);
+    const records = decoded.kind === 'single' ? [decoded.record] : decoded.records;
+    const tally = await dryRun(records, this.#contextOf(admission, request), this.#parts.pause);
+    return decoded.kind === 'single' ? tally.single() : tally.batch();
   }
 
   /**
@@ -84,13 +106,15 @@ export class IngestService {
     return decoded.kind === 'single' ? tally.single() : tally.batch();
   }
 
-  #windowsOf({ tenant, table, permit }: Admitted, { receivedMs, traceparent }: IngestRequest): RequestWindows {
-    const { broker, log, metrics } = this.#parts;
+  #windowsOf(admitted: Admitted, request: IngestRequest): RequestWindows {
+    const { log, metrics } = this.#parts;
+    const notes = new WindowNotes(log, metrics, admitted.tenant, admitted.table.name);
+    return new RequestWindows({ ...this.#parts, notes }, this.#contextOf(admitted, request));
+  }
+
+  #contextOf({ tenant, table, permit }: Admitted, { receivedMs, traceparent }: IngestRequest): PrepareContext {
     const receivedTimestamp = new Date(receivedMs).toISOString();
-    return new RequestWindows(
-      { ...this.#parts, notes: new WindowNotes(log, metrics, tenant, table.name) },
-      { tenant, table, permit, receivedTimestamp, traceparent, bodyBytesMax: broker.bodyBytesMax },
-    );
+    return { tenant, table, permit, receivedTimestamp, traceparent, bodyBytesMax: this.#parts.broker.bodyBytesMax };
   }
 }
 

@@ -60,10 +60,11 @@ export interface PrepareContext {
  */
 export function prepare(raw: RawRecord, context: PrepareContext): Prepared {
   if (raw.kind === 'unreadable') return reject('json', raw.error);
+  const text = raw.text.trim();
   // An event is larger than its text. Judging such a record would be work for nothing.
-  if (raw.text.length > context.bodyBytesMax) return tooLarge(Buffer.byteLength(raw.text), context);
+  if (text.length > context.bodyBytesMax) return tooLarge(Buffer.byteLength(text), context);
   const record = readRecord(raw.text);
-  return record instanceof JsonObject ? prepareRecord(record, raw.text.trim(), context) : record;
+  return record instanceof JsonObject ? prepareRecord(record, text, context) : record;
 }
 
 function readRecord(text: string): JsonObject | Rejected {

@@ -40,6 +40,11 @@ export type TenantLookup =
   | { readonly kind: 'served'; readonly tables: ReadonlyMap<string, TableSettings> }
   | { readonly kind: 'unknown' | 'invalid' };
 
+/** Why a tenant is not served: an HTTP status and its text. */
+export function lookupRefusal(tenant: string, kind: 'unknown' | 'invalid'): [status: number, error: string] {
+  return kind === 'unknown' ? [404, `unknown tenant: ${tenant}`] : [503, 'tenant settings are invalid'];
+}
+
 /** The tenants and their tables as they are set now. Answers from memory: looking up never waits and never fails. */
 export interface Tables {
   tenants(): readonly string[];
