@@ -8,6 +8,7 @@ import {
   type JetStreamManager,
   ReplayPolicy,
 } from 'nats';
+import type { Incarnation } from './delivery.ts';
 import type { BrokerLog } from './link.ts';
 import { REFUSED, refusalNumber, throwFault } from './map-error.ts';
 import type { Names } from './names.ts';
@@ -34,7 +35,7 @@ export class Durable {
   readonly #parts: DurablesParts;
   readonly #stream: string;
   readonly #name: string;
-  #queueName = '';
+  #queue: Incarnation = { name: '', base: 0n };
   /** As far as it had acked when we last looked: where to go on when it was deleted. */
   #floor = 0n;
 
@@ -52,8 +53,8 @@ export class Durable {
     return durable;
   }
 
-  get queueName(): string {
-    return this.#queueName;
+  get queue(): Incarnation {
+    return this.#queue;
   }
 
   get pullSubject(): string {
@@ -61,7 +62,7 @@ export class Durable {
   }
 
   get acked(): AckedQueue {
-    return { tenant: this.tenant, name: this.#queueName, durable: this.#name };
+    return { tenant: this.tenant, name: this.#queue.name, durable: this.#name };
   }
 
   async pending(): Promise<bigint> {
@@ -72,10 +73,10 @@ export class Durable {
   /** Makes the consumer when it is not there: at the oldest message that others have not acked, or where it was when it was deleted. */
   async restore(): Promise<void> {
     const queue = await this.#parts.queues.get(this.tenant);
-    const isNew = this.#queueName !== queue.name;
+    const isNew = this.#queue.name !== queue.name;
     if (isNew) this.#floor = 0n;
     const info = (await this.#info()) ?? (await this.#make(queue));
-    this.#queueName = queue.name;
+    this.#queue = queue;
     this.#floor = floorOf(info);
     await this.#align(info);
   }
@@ -83,7 +84,7 @@ export class Durable {
   async #make(queue: Queue): Promise<ConsumerInfo> {
     const { managed, queues, manager, trimmer, log } = this.#parts;
     if (!managed) throw new Fault('misconfigured', `${this.#stream}: the durable consumer ${this.#name} is not there`);
-    if (this.#queueName === queue.name)
+    if (this.#queue.name === queue.name)
       log.warn(
         { tenant: this.tenant, consumer: this.#options.name },
         'a durable consumer was deleted and is made again',

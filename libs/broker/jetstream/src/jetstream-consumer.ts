@@ -2,7 +2,7 @@ import type { Consumer, Delivery } from '@tidemark/libs-broker-contract';
 import { Fault } from '@tidemark/libs-kernel';
 import type { Msg } from 'nats';
 import type { DeadLetters } from './dead-letters.ts';
-import { ackSubjectOf, deliveryOf, storedAtMs } from './delivery.ts';
+import { ackSubjectOf, deliveryOf, serverSeq, storedAtMs } from './delivery.ts';
 import type { Durable } from './durables.ts';
 import type { Link } from './link.ts';
 import { throwFault } from './map-error.ts';
@@ -60,7 +60,7 @@ export class JetStreamConsumer implements Consumer {
   async ack(deliveries: readonly Delivery[]): Promise<void> {
     const own = this.#own(deliveries);
     await Promise.all(own.map((delivery) => this.#settle(delivery, '+ACK')));
-    const acks = own.map((delivery) => ({ seq: delivery.seq, storedAtMs: storedAtMs(delivery) }));
+    const acks = own.map((delivery) => ({ seq: serverSeq(delivery), storedAtMs: storedAtMs(delivery) }));
     this.#parts.trimmer.acked(this.#durable.acked, acks);
   }
 
@@ -100,8 +100,8 @@ export class JetStreamConsumer implements Consumer {
     const payload = link.connection.info?.max_payload ?? 0;
     const bytesMax = Math.max(FETCH_BYTES_MAX, 2 * payload);
     const { messages, end } = await this.#pulls.pull({ batch, expiresMs, bytesMax }, stop);
-    const { tenant, queueName } = this.#durable;
-    return { deliveries: messages.map((message: Msg) => deliveryOf(message, tenant, queueName, names)), end };
+    const { tenant, queue } = this.#durable;
+    return { deliveries: messages.map((message: Msg) => deliveryOf(message, tenant, queue, names)), end };
   }
 
   /** Whether the durable consumer is there (again). A fault that waiting does not mend is thrown. */
@@ -129,7 +129,7 @@ export class JetStreamConsumer implements Consumer {
 
   /** Those of a queue that was deleted meanwhile have nobody to tell. */
   #own(deliveries: readonly Delivery[]): Delivery[] {
-    return deliveries.filter(({ queue }) => queue === this.#durable.queueName);
+    return deliveries.filter(({ queue }) => queue === this.#durable.queue.name);
   }
 
   #hasEnded(): boolean {

@@ -86,7 +86,10 @@ export class Publish {
       }
     };
     try {
-      return stored(await this.#parts.link.ask(attempt, this.#parts.patienceMs), message.id);
+      const { seq, duplicate } = await this.#parts.link.ask(attempt, this.#parts.patienceMs);
+      // A duplicate of a drawn id is the copy that we sent before.
+      const kind = duplicate && !message.id.drawn ? 'duplicate' : 'stored';
+      return { kind, seq: await this.#parts.queues.placeOf(message.tenant, seq, duplicate) };
     } catch (thrown) {
       if (thrown instanceof NoQueue) return { kind: 'full', detail: thrown.message };
       return outcomeOf(thrown, sends);
@@ -132,11 +135,6 @@ export class Publish {
     if (text.length > KEY_LENGTH_MAX) throw new Fault('invalid', `an idempotency key of ${text.length} characters`);
     return { text, drawn: false };
   }
-}
-
-/** A duplicate of a drawn id is the copy that we sent before. */
-function stored({ seq, duplicate }: PubAck, { drawn }: MessageId): PublishOutcome {
-  return { kind: duplicate && !drawn ? 'duplicate' : 'stored', seq: BigInt(seq) };
 }
 
 function storedBytes({ tenant, subject, body, id }: Message): number {

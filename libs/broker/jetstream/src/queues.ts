@@ -5,6 +5,7 @@ import type { JetStreamManager, StreamInfo } from 'nats';
 import type { Link } from './link.ts';
 import { REFUSED, refusalNumber, throwFault } from './map-error.ts';
 import type { Names } from './names.ts';
+import { baseOf } from './places.ts';
 import { type StreamSettings, type WantedStream, deadLetterStream, differences, queueStream } from './stream-config.ts';
 
 export interface QueuesParts {
@@ -22,18 +23,20 @@ export interface Queue {
   readonly stream: string;
   /** Name of the queue in deliveries. */
   readonly name: string;
+  /** What is added to the server's numbers. */
+  readonly base: bigint;
   readonly info: StreamInfo;
 }
 
 const ROUNDS_MAX = 3;
-/** Seqs of a new queue begin at its time, in microseconds: made again after a loss, it goes on above the seqs it gave before. */
-const SEQS_PER_MS = 1000;
 
 /** The tenants' streams. */
 export class Queues {
   readonly #parts: QueuesParts;
   /** Budgets that this process asked for. */
   readonly #budgets = new Map<string, bigint>();
+  /** Of each tenant's queue as it was seen last, and the newest number that a publish got. */
+  readonly #bases = new Map<string, { readonly base: bigint; last: number }>();
 
   constructor(parts: QueuesParts) {
     this.#parts = parts;
@@ -45,7 +48,7 @@ export class Queues {
     // Dead letters first: a message that can be stored can be parked.
     const held = (await this.#info(names.deadLetterStream(tenant)))?.state.bytes ?? 0;
     await this.ensure(deadLetterStream(names, tenant, bytesMax, held, settings));
-    await this.ensure(queueStream(names, tenant, bytesMax, settings), this.#parts.clock.now() * SEQS_PER_MS);
+    await this.ensure(queueStream(names, tenant, bytesMax, settings));
     this.#budgets.set(tenant, bytesMax);
   }
 
@@ -74,7 +77,20 @@ export class Queues {
     checkTenant(tenant);
     const stream = this.#parts.names.queueStream(tenant);
     const info = await this.#info(stream);
-    return info && { stream, name: `${stream} ${info.created}`, info };
+    if (!info) return undefined;
+    const base = baseOf(info.created);
+    if (this.#bases.get(tenant)?.base !== base) this.#bases.set(tenant, { base, last: 0 });
+    return { stream, name: `${stream} ${info.created}`, base, info };
+  }
+
+  /** Where a publish stored its message. A number that is not above the last one is of a queue that was made again. */
+  async placeOf(tenant: string, number: number, duplicate: boolean): Promise<bigint> {
+    const known = this.#bases.get(tenant);
+    if (known && (duplicate || number > known.last)) {
+      known.last = Math.max(known.last, number);
+      return known.base + BigInt(number);
+    }
+    return ((await this.find(tenant))?.base ?? 0n) + BigInt(number);
   }
 
   async get(tenant: string): Promise<Queue> {
@@ -84,15 +100,14 @@ export class Queues {
   }
 
   /** Makes the stream as wanted, and leaves what is not ours of one that is there. */
-  async ensure(wanted: WantedStream, firstSeq?: number): Promise<void> {
+  async ensure(wanted: WantedStream): Promise<void> {
     const { manager } = this.#parts;
     for (let round = 1; ; round++) {
       const info = await this.#info(wanted.name);
       if (info && differences(info.config, wanted).length === 0) return;
       try {
         if (info) await this.ask(() => manager.streams.update(wanted.name, { ...info.config, ...wanted }));
-        else
-          await this.ask(() => manager.streams.add({ ...wanted, ...(firstSeq && { first_seq: Math.ceil(firstSeq) }) }));
+        else await this.ask(() => manager.streams.add(wanted));
         return;
       } catch (thrown) {
         // Somebody else made it, or deleted it, in between.
