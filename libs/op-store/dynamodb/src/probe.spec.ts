@@ -149,6 +149,18 @@ probeTest('OPS-2: wrong credentials are a wrong setting, an absent server is not
   await expect(look()).rejects.toMatchObject({ code: 'unavailable' });
 });
 
+test('OPS-2: where no credentials are found it is said which ones would do', async () => {
+  const missing = Object.assign(new Error('Could not load credentials'), { name: 'CredentialsProviderError' });
+  const client = { send: () => Promise.reject(missing) };
+  const parts = { client, opsTable: 'ops', registryTable: 'registry', sleeper: { sleep: async () => {} } };
+  await expect(probe({ ...parts, random: new SeededRandom(1) })).rejects.toMatchObject({
+    code: 'misconfigured',
+    message: expect.stringMatching(
+      /^no AWS credentials were found: AWS_ACCESS_KEY_ID .* \(Could not load credentials\)$/,
+    ),
+  });
+});
+
 probeTest('OPS-2: a table that is not active yet is waited for', async ({ look, proxy, waits }) => {
   const creating = first(1, callsOf('DescribeTable'));
   proxy.add(async (call, forward) => {

@@ -97,9 +97,15 @@ async function unthrottled<T>(parts: ProbeParts, { name }: ProbedTable, look: ()
     try {
       return await look();
     } catch (thrown) {
+      if (nameOf(thrown) === 'CredentialsProviderError') throw nobody(thrown as Error);
       const fault = mapError(thrown, name);
       if (fault.code !== 'unavailable' || looks === LOOKS_MAX) throw fault;
     }
     await parts.sleeper.sleep(backoffMs(looks - 1, LOOK_BACKOFF, parts.random));
   }
+}
+
+function nobody(cause: Error): Fault {
+  const ways = 'AWS_ACCESS_KEY_ID with AWS_SECRET_ACCESS_KEY, AWS_PROFILE, or a role of the container or machine';
+  return new Fault('misconfigured', `no AWS credentials were found: ${ways} (${cause.message})`, { cause });
 }
