@@ -39,7 +39,10 @@ for (let round = 0; round < rounds; round++) {
 }
 
 const bounded: number[] = [];
+// A refusal is on its way as long as an answer.
+place.proxy?.clear();
 place.proxy?.add(limitWriteUnits(KEY_UNITS_PER_SECOND, 'stream_id'));
+place.proxy?.add(delay(DELAY_MS));
 for (let round = 0; round < rounds; round++) bounded.push(await rateOf(many, pushes.bounded));
 place.proxy?.clear();
 
