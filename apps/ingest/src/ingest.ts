@@ -13,6 +13,7 @@ export const ingest: ServiceDefinition<typeof ingestSettings> = {
   addressSetting: 'INGEST_ADDR',
   http: {
     bodyBytesMax: INGEST_BODY_BYTES_MAX,
+    compressedBodies: true,
     // Caches must not give one tenant's answer to another.
     headers: { vary: 'X-Tenant-ID' },
     faultAnswer,

@@ -2,6 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Fault } from '@tidemark/libs-kernel';
+import { BODY_CODINGS, inflated, isBodyCoding } from './compressed-bodies.ts';
+import { type HttpLoad, bodyTooLarge } from './http-load.ts';
 
 /** How much of a body that nobody wants may still arrive, and how long, so that its sender gets to read the refusal. */
 interface Linger {
@@ -19,15 +21,34 @@ export function bodyOf(request: FastifyRequest): Uint8Array {
   return request.body instanceof Uint8Array ? request.body : new Uint8Array(0);
 }
 
-/** A body that says it is compressed is refused, not taken for what it would be without the label. */
-export function refuseEncoded(request: FastifyRequest, reply: FastifyReply): void {
-  const encoding = request.headers['content-encoding'] ?? 'identity';
-  if (encoding.toLowerCase() === 'identity') return;
-  reply.header('accept-encoding', 'identity');
-  throw new Fault(
-    'unsupported',
-    `Content-Encoding ${JSON.stringify(encoding)} is not supported; send the body as it is`,
-  );
+/** The coding that a body is said to have; null for none. A header that is sent twice names two at once, and none that is known. */
+export function codingOf({ headers }: Pick<FastifyRequest, 'headers'>): string | null {
+  const coding = headers['content-encoding'] ?? 'identity';
+  return coding.toLowerCase() === 'identity' ? null : coding;
+}
+
+/** A body in a coding that is not taken is refused, not taken for what it would be without the label. */
+export function refuseEncoded(request: FastifyRequest, reply: FastifyReply, compressed: boolean): void {
+  const coding = codingOf(request);
+  if (coding === null || (compressed && isBodyCoding(coding))) return;
+  const taken = compressed ? BODY_CODINGS : [];
+  reply.header('accept-encoding', [...taken, 'identity'].join(', '));
+  const how = compressed ? `, or as ${taken.join(' or ')}` : '';
+  const label = JSON.stringify(coding.slice(0, 128));
+  throw new Fault('unsupported', `Content-Encoding ${label} is not supported; send the body as it is${how}`);
+}
+
+/** Bodies in a coding are read as their content, whose bytes are set aside as they come and bounded like those of any body. */
+export function inflateBodies(fastify: FastifyInstance, load: HttpLoad): void {
+  fastify.addHook('preParsing', async (request, reply, payload) => {
+    const coding = codingOf(request);
+    if (coding === null) return payload;
+    return inflated(request.raw, coding, {
+      bytesMax: request.routeOptions.bodyLimit,
+      take: load.growingBody(request, reply),
+      tooLarge: () => bodyTooLarge(request),
+    });
+  });
 }
 
 const asked = new WeakSet<IncomingMessage>();

@@ -69,6 +69,23 @@ export class HttpLoad {
     this.traffic.whenEnded(request.raw, reply.raw, () => this.#bodies.release(bytes));
   }
 
+  /**
+   * For a body whose size shows while it is read: sets bytes aside, until the end of the answer. Throws the Fault `overloaded` when there is
+   * no room for them.
+   */
+  growingBody(request: FastifyRequest, reply: FastifyReply): (bytes: number) => void {
+    let held: number | null = 0;
+    this.traffic.whenEnded(request.raw, reply.raw, () => {
+      this.#bodies.release(held ?? 0);
+      held = null;
+    });
+    return (bytes) => {
+      if (held === null) throw new Fault('malformed', 'invalid request body');
+      if (!this.#bodies.reserve(bytes)) throw this.#refusal('bodies');
+      held += bytes;
+    };
+  }
+
   /** An answer is in memory until its reader takes it; a reader that takes nothing is cut off. */
   holdAnswer(request: FastifyRequest, reply: FastifyReply, bytes: number): void {
     const socket = request.raw.socket as Partial<Socket> | null;
@@ -106,6 +123,9 @@ export function bodyTooLarge({ routeOptions }: FastifyRequest): Fault {
 
 function bodyBytes({ method, headers, routeOptions }: FastifyRequest): number {
   if (method === 'GET' || method === 'HEAD') return 0;
+  const compressed = (headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity';
+  // What a compressed body holds is set aside as it shows.
+  if (compressed && headers['content-length'] === undefined) return 0;
   if (headers['transfer-encoding'] !== undefined) return routeOptions.bodyLimit;
   return Number(headers['content-length'] ?? 0);
 }

@@ -6,7 +6,7 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Clock, Fault, asFault } from '@tidemark/libs-kernel';
 import { type Answer, faultAnswer, isWithheld, send } from './answer.ts';
-import { answerBeforeBody, askForBody, readBodiesAsBytes, refuseEncoded } from './bodies.ts';
+import { answerBeforeBody, askForBody, inflateBodies, readBodiesAsBytes, refuseEncoded } from './bodies.ts';
 import { allowOrigin } from './cors.ts';
 import { type Gate, type Pass, openGate } from './gate.ts';
 import { HTTP_BOUNDS, type HttpBounds } from './http-bounds.ts';
@@ -21,6 +21,8 @@ import { answerUnknownRoutes, hasEmptySegment } from './unknown-routes.ts';
 export interface HttpOptions {
   /** Larger bodies are answered 413 while they arrive; inclusive. */
   readonly bodyBytesMax: number;
+  /** Whether bodies may come compressed, by their Content-Encoding; the bound is on what they hold. Default: no. */
+  readonly compressedBodies?: boolean;
   /** The smaller limits of single routes, by their pattern. */
   readonly routeBodyBytesMax?: Readonly<Record<string, number>>;
   /** Looks at a request before its body is read: an answer refuses it. */
@@ -87,6 +89,7 @@ export async function createHttp(
   const wordFault = options.faultAnswer ?? ((fault: Fault) => faultAnswer(fault));
   const fastify = adapter.getInstance() as unknown as FastifyInstance;
   readBodiesAsBytes(fastify);
+  if (options.compressedBodies) inflateBodies(fastify, load);
   boundRouteBodies(fastify, options);
   observe(fastify, options, parts, load, { begin, pass: openGate(fastify, parts.gate ?? {}, wordFault) }, wordFault);
   answerUnknownRoutes(fastify, wordFault);
@@ -126,6 +129,7 @@ function logFault(log: Logger, request: FastifyRequest, { code, message, cause, 
 
 /** Puts what the HTTP layer itself threw into our codes: Fastify's errors, which Nest wraps into its own, carry a status. */
 function httpFault(thrown: unknown, request: FastifyRequest): Fault {
+  if (thrown instanceof Fault) return thrown;
   const status =
     thrown instanceof HttpException ? thrown.getStatus() : (thrown as { statusCode?: unknown } | null)?.statusCode;
   if (status === 413) return bodyTooLarge(request);
@@ -156,7 +160,7 @@ function observe(
     const stopped = refuseUnreadable(request, (fault) => wordFault(fault, request)) ?? (await pass(request));
     if (stopped !== undefined) return send(reply, stopped);
     if (request.is404 || hasEmptySegment(request)) return;
-    refuseEncoded(request, reply);
+    refuseEncoded(request, reply, options.compressedBodies ?? false);
     const refusal = options.admit?.(request);
     if (refusal !== undefined) return send(reply, refusal);
     load.reserveBody(request, reply);
