@@ -5,6 +5,7 @@ import { answerOf, mapError, nameOf } from './map-error.ts';
 import type { DynamoLog, DynamoMetrics } from './metrics.ts';
 import { itemKey } from './op-item.ts';
 import type { OpsTable } from './ops-table.ts';
+import type { Recent } from './recent.ts';
 
 export interface GapParts {
   readonly table: OpsTable;
@@ -14,6 +15,8 @@ export interface GapParts {
   readonly burned: BurnedMemory;
   readonly longRuns: boolean;
   readonly legacyHoles: 'hold' | 'pass';
+  /** Of each stream, the hole that was last said to be held because its counter stands behind. */
+  readonly held: Recent<{ at: bigint | null }>;
 }
 
 /** An op that a Query showed, as a witness: reading it is billed by its size. */
@@ -217,7 +220,7 @@ async function settle(parts: GapParts, stream: string, groups: readonly Group[])
   if (truncatedThrough >= lowest.from) throw truncated(stream, truncatedThrough);
   for (const group of groups) {
     if (next >= group.above) burn(parts, stream, group);
-    else if (parts.legacyHoles === 'hold') return group;
+    else if (parts.legacyHoles === 'hold') return holdLegacy(parts, stream, group);
     else passLegacy(parts, stream, group);
   }
   return null;
@@ -231,6 +234,17 @@ function burn({ burned, metrics, log }: GapParts, stream: string, { covers, ends
   }
   for (const end of ends)
     log.info({ stream, ...shownRange(burned.of(stream).around(end) ?? { from: end, to: end }) }, 'burned seqs');
+}
+
+/** Said once for each hole: readers come back to it until an append moves the counter. */
+function holdLegacy({ held, log }: GapParts, stream: string, group: Group): Group {
+  const last = held.of(stream);
+  if (last.at !== group.from) {
+    const fields = { stream, ...shownRange({ from: group.from, to: group.above - 1n }) };
+    log.warn(fields, 'the counter stands behind the ops: reads end at missing seqs until the next append');
+  }
+  last.at = group.from;
+  return group;
 }
 
 function passLegacy({ metrics, log }: GapParts, stream: string, { covers }: Group): void {

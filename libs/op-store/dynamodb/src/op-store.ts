@@ -69,6 +69,7 @@ export function dynamoOpStore(options: DynamoOpStoreOptions): OpStore {
     patienceMs: options.patienceMs ?? 250,
     longRuns: options.longRuns ?? false,
     legacyHoles: options.legacyHoles ?? 'hold',
+    held: new Recent<{ at: bigint | null }>(streamsMax, () => ({ at: null })),
   };
   const ends = new Recent(streamsMax, unknownEnd);
   const turns = new Turns();

@@ -190,6 +190,8 @@ describe('a hole', () => {
       const holding = spec.open({ patienceMs: 0 });
       expect(await holding.store.read('s', 0n, 10)).toMatchObject({ ops: [{ seq: 1n }], next: 1n });
       expect(holding.holes).toEqual([['held', 1]]);
+      await holding.store.read('s', 1n, 10);
+      expect(holding.logged).toMatchObject([{ level: 'warn', fields: { stream: 's', from: '2', to: '2' } }]);
       const passing = spec.open({ legacyHoles: 'pass' });
       for (let n = 0; n < 2; n++) expect(seqsOf(await passing.store.read('s', 0n, 10))).toEqual([1n, 3n]);
       expect(passing.holes).toEqual([
