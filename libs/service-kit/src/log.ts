@@ -27,7 +27,9 @@ const ignoreBrokenPipe = (error: NodeJS.ErrnoException) => {
 };
 
 function dropLinesThatNobodyReads(): void {
-  if (!process.stdout.listeners('error').includes(ignoreBrokenPipe)) process.stdout.on('error', ignoreBrokenPipe);
+  // By its name: a worker of a test runner loads this file once for each test file, and all of them share one standard output.
+  const isHeard = process.stdout.listeners('error').some(({ name }) => name === ignoreBrokenPipe.name);
+  if (!isHeard) process.stdout.on('error', ignoreBrokenPipe);
 }
 
 /** Nest's own lines, at debug: they tell how Nest starts, not what the service does. Its errors stay errors. */
