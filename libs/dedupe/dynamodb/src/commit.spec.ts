@@ -14,7 +14,6 @@ const keysIn = (input: Batch) => requestsOf(input).map(({ PutRequest }) => PutRe
 
 describe('a commit', () => {
   // kills: commit.ts: CHUNK_ITEMS = 25 => CHUNK_ITEMS = 26
-  // kills: commit.ts: metrics.unprocessed(unprocessed.length) => metrics.unprocessed(1)
   test('DDP-1: of 60 claims and a repeat is 3 batches, what each hands back is sent once more, and every key is written once', async () => {
     const asked = new Map<string, number>();
     const metrics = new RecordedMetrics();

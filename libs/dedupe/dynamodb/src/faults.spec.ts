@@ -25,7 +25,7 @@ interface Scene {
 }
 
 /** A store on a table of its own, behind the fault proxy. */
-function behindProxy(title: string, run: (scene: Scene) => Promise<void>): void {
+function proxiedTest(title: string, run: (scene: Scene) => Promise<void>): void {
   dynamodbTest(title, async ({ endpoint }) => {
     const proxy = await startFaultProxy(endpoint);
     try {
@@ -49,7 +49,7 @@ const batches = callsOf('BatchWriteItem');
 const UNAVAILABLE = { code: 'unavailable' };
 
 describe('a reserve', () => {
-  behindProxy(
+  proxiedTest(
     'DDP-6: a throttled put is tried again; one that stays throttled is unavailable and holds nothing',
     async (scene) => {
       const { proxy, store, metrics } = scene;
@@ -70,7 +70,7 @@ describe('a reserve', () => {
   );
 
   // kills: item.ts: toString('hex') === token ? 'claimed' => toString('hex') === token ? 'in_flight'
-  behindProxy(
+  proxiedTest(
     'DDP-2: a claim whose answer was lost is known again by its own token',
     async ({ proxy, store, table }) => {
       proxy.add(loseAnswer(first(1, puts)));
@@ -83,13 +83,13 @@ describe('a reserve', () => {
     },
   );
 
-  behindProxy('DDP-1: claims whose answers were all lost are given up', async ({ proxy, store, table }) => {
+  proxiedTest('DDP-1: claims whose answers were all lost are given up', async ({ proxy, store, table }) => {
     proxy.add(loseAnswer(puts));
     await expect(store.reserve(keysOf(3), LEASE_MS)).rejects.toMatchObject({ ...UNAVAILABLE, outcome: 'not-done' });
     expect(await table.items()).toEqual([]);
   });
 
-  behindProxy(
+  proxiedTest(
     'DDP-6: a put that is answered too late is unavailable; what it left lapses with its lease',
     async (scene) => {
       const { proxy, store, table } = scene;
@@ -107,7 +107,7 @@ describe('a reserve', () => {
     },
   );
 
-  behindProxy('I4: a reserve that cannot give up its claims leaves them to lapse', async ({ proxy, store, table }) => {
+  proxiedTest('I4: a reserve that cannot give up its claims leaves them to lapse', async ({ proxy, store, table }) => {
     const isC = first(
       9,
       ({ name, actions }) => name === 'PutItem' && actions[0]?.item?.['pk']?.['S'] === 'acme/clicks/c',
@@ -123,7 +123,7 @@ describe('a reserve', () => {
 });
 
 describe('commit and release', () => {
-  behindProxy('DDP-3: what a batch hands back is written in later rounds', async ({ proxy, store, metrics }) => {
+  proxiedTest('DDP-3: what a batch hands back is written in later rounds', async ({ proxy, store, metrics }) => {
     const claims = await store.reserve(keysOf(30), LEASE_MS);
     proxy.add(leaveUnprocessed(1, first(4, batches)));
     await store.commit(claims, 0);
@@ -131,7 +131,7 @@ describe('commit and release', () => {
     expect(new Set(statuses(await store.reserve(keysOf(30), LEASE_MS)))).toEqual(new Set(['duplicate']));
   });
 
-  behindProxy('DDP-3: a commit is repeated while it is throttled or its answer is lost', async ({ proxy, store }) => {
+  proxiedTest('DDP-3: a commit is repeated while it is throttled or its answer is lost', async ({ proxy, store }) => {
     const claims = await store.reserve(keysOf(30), LEASE_MS);
     proxy.add(throttle(first(7, batches)));
     proxy.add(loseAnswer(first(2, batches)));
@@ -139,7 +139,7 @@ describe('commit and release', () => {
     expect(new Set(statuses(await store.reserve(keysOf(30), LEASE_MS)))).toEqual(new Set(['duplicate']));
   });
 
-  behindProxy(
+  proxiedTest(
     'DDP-6: a commit that stays throttled is unavailable with an unknown outcome, and can be repeated',
     async (scene) => {
       const { proxy, store } = scene;
@@ -157,7 +157,7 @@ describe('commit and release', () => {
     },
   );
 
-  behindProxy('DDP-4: a release whose answer was lost is a release', async ({ proxy, store, metrics }) => {
+  proxiedTest('DDP-4: a release whose answer was lost is a release', async ({ proxy, store, metrics }) => {
     const claims = await store.reserve([keyOf('a')], LEASE_MS);
     proxy.add(loseAnswer(first(1, deletes)));
     await store.release(claims);
@@ -165,7 +165,7 @@ describe('commit and release', () => {
     expect(statuses(await store.reserve([keyOf('a')], LEASE_MS))).toEqual(['claimed']);
   });
 
-  behindProxy(
+  proxiedTest(
     'DDP-6: a right that is taken away, or a table, is misconfigured, and says so without an address',
     async (scene) => {
       const { proxy, store, table } = scene;
@@ -199,7 +199,7 @@ describe('the start', () => {
   const rights = ['DescribeTable', 'DescribeTimeToLive', 'PutItem', 'DeleteItem', 'BatchWriteItem'];
   for (const action of rights)
     // kills: check-table.ts: if (denials.length > 0) throw denialOf(calls.table, denials) => if (denials.length > 9) throw denialOf(calls.table, denials)
-    behindProxy(
+    proxiedTest(
       `DDP-6: without the right ${action} the store refuses to open, and names it`,
       async ({ proxy, table }) => {
         proxy.add(deny(action));
@@ -212,8 +212,7 @@ describe('the start', () => {
     );
 
   // kills: opening.ts: if (opening.#fault.code !== 'unavailable') throw opening.#fault => throw opening.#fault
-  // kills: opening.ts: if (this.#fault) throw this.#fault => void 0
-  behindProxy(
+  proxiedTest(
     'DDP-6: a table that is throttled or failing does not stop it: calls are unavailable until it was seen',
     async (scene) => {
       const { proxy, table } = scene;
@@ -234,7 +233,7 @@ describe('the start', () => {
     },
   );
 
-  behindProxy(
+  proxiedTest(
     'DDP-6: a table that turns out wrong in the background is misconfigured from then on, until it is right',
     async (scene) => {
       const { proxy, table } = scene;
@@ -256,7 +255,7 @@ describe('the start', () => {
     },
   );
 
-  behindProxy('DDP-6: a store that is closed before it opened looks no more', async ({ proxy, table }) => {
+  proxiedTest('DDP-6: a store that is closed before it opened looks no more', async ({ proxy, table }) => {
     proxy.add(throttle(callsOf('DescribeTable')));
     const store = await table.open();
     await store.close();

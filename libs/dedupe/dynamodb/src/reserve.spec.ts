@@ -15,7 +15,7 @@ import {
 const COMMITTED = committedItem('any', 'aa', null);
 
 describe('a reserve', () => {
-  // kills: reserve.ts: parts.putSlots.run(() => put(id)) => put(id)
+  // kills: slots.ts: if (this.#free > 0) this.#free--; => if (true) this.#free--;
   test('DDP-1: sends at most 64 puts at once, of all reserves together', async () => {
     let [running, most] = [0, 0];
     const table = new ScriptedTable(async () => {
@@ -52,7 +52,6 @@ describe('a reserve', () => {
     expect(a).not.toBe(b);
   });
 
-  // kills: reserve.ts: isOver ||= one.kind === 'failed' => isOver ||= false
   // kills: reserve.ts: one.kind === 'failed' || one.claim.status === 'claimed' => one.kind === 'answered' && one.claim.status === 'claimed'
   test('DDP-1: that fails gives up exactly the puts that it sent, but not duplicates, and sends no more', async () => {
     const table = new ScriptedTable((call) => {
@@ -82,7 +81,6 @@ describe('a reserve', () => {
     for (const [id, token] of tokens('DeleteItem')) expect(tokens('PutItem').get(id)).toBe(token);
   });
 
-  // kills: reserve.ts: const sent = await putAll(parts, ids, leaseMs) => const sent = await putAll(parts, ids.slice(0, 1), leaseMs)
   test('DDP-1: releases nothing before every put that it sent has its answer', async () => {
     const slow = Promise.withResolvers<void>();
     const failed = Promise.withResolvers<void>();
@@ -122,7 +120,6 @@ describe('a reserve', () => {
 describe('the breaker of reserves', () => {
   const unavailable = { code: 'unavailable' };
 
-  // kills: reserve.ts: else if (sent.length > 0) breaker.answered() => else breaker.failed(fault!)
   // kills: reserve.ts: if (fault) breaker.failed(fault) => for (const one of sent) if (one.kind === 'failed') breaker.failed(one.fault)
   test('DDP-6: one wide reserve that is throttled does not open it; five reserves do, for a second, and no call is made', async () => {
     let isThrottled = true;
@@ -150,6 +147,7 @@ describe('the breaker of reserves', () => {
     expect(statuses(await store.reserve(keysOf(1), LEASE_MS))).toEqual(['claimed']);
   });
 
+  // kills: reserve.ts: breaker.answered() => void 0
   test('DDP-6: an answer of any kind in between keeps it closed; commits and releases are not kept back', async () => {
     let failing = true;
     const table = new ScriptedTable(({ name }) => {

@@ -115,6 +115,22 @@ describe('commit', () => {
     ]);
   });
 
+  test('DDP-3: a thousand ids in windows of 256 are 4 synced batches, and a reserve or a release writes nothing', async () => {
+    const store = await folder.open();
+    const batches = spyOnBatch();
+    for (let from = 0; from < 1_000; from += 256) {
+      const keys = Array.from({ length: Math.min(256, 1_000 - from) }, (_, i) => keyOf(`${from + i}`));
+      await store.release(await store.reserve(keys, LEASE_MS));
+      await store.commit(await store.reserve(keys, LEASE_MS), 0);
+    }
+    expect(batches.mock.calls.map(([operations, options]) => [operations?.length, options])).toEqual([
+      [256, { sync: true }],
+      [256, { sync: true }],
+      [256, { sync: true }],
+      [232, { sync: true }],
+    ]);
+  });
+
   test('DDP-3: commits that wait at once share a batch, and each resolves only when its own is on disk', async () => {
     const store = await folder.open();
     const claims = await store.reserve(

@@ -47,6 +47,34 @@ describe('opening a folder', () => {
     expect(statuses(await store.reserve([keyOf('old')], 30_000))).toEqual(['claimed']);
   });
 
+  test('DDP-1: what a commit writes is the stored key and nine bytes, and nothing else', async () => {
+    const store = await folder.open();
+    const keys = [
+      { tenant: 'acme', table: 'clicks', id: 'evt-123' },
+      { tenant: '0', table: 'clicks', id: 'e1' },
+      { tenant: 'acme-co', table: 'db.t', id: 'a/b' },
+      { tenant: '0', table: 't', id: '#%café' },
+      { tenant: 'acme', table: 't', id: 'x'.repeat(1024) },
+      { tenant: 'acme', table: 't', id: 'x'.repeat(1025) },
+    ];
+    await store.commit(await store.reserve(keys, 30_000), 0);
+    await store.close();
+    const db = new ClassicLevel<string, Uint8Array>(folder.path, { valueEncoding: 'view' });
+    const entries = (await db.iterator().all()).map(([key, value]) => [key, Buffer.from(value).toString('hex')]);
+    await db.close();
+    expect(entries).toEqual(
+      [
+        '!format',
+        '0/clicks/e1',
+        '0/t/%23%25caf%C3%A9',
+        'acme-co/db%2Et/a%2Fb',
+        'acme/clicks/evt-123',
+        expect.stringMatching(/^acme\/t\/#c6d8e9905300876046729949cc95c238[0-9a-f]{32}$/),
+        `acme/t/${'x'.repeat(1024)}`,
+      ].map((key) => [key, key === '!format' ? '31' : '020000000000000000']),
+    );
+  });
+
   test('DDP-2: a second opening in one process is refused as well', async () => {
     await folder.open();
     await expect(folder.open()).rejects.toMatchObject({ code: 'misconfigured' });

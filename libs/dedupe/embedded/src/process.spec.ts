@@ -21,12 +21,21 @@ test('DDP-3: after kill -9 every acknowledged commit is a duplicate', async () =
   await everyOneIsDuplicate(await killAfterAcks(spawnChild(), 200));
 });
 
+test('I4: after kill -9 the claims of the process are free at once', async () => {
+  const lines: string[] = [];
+  await killAfterAcks(spawnChild(), 1, (line) => lines.push(line));
+  expect(lines).toEqual(['claimed']);
+  const store = await folder.open();
+  expect(new Set(statuses(await store.reserve(windowOf(-1), LEASE_MS)))).toEqual(new Set(['claimed']));
+});
+
 test('DDP-3: commits acknowledged after the disk was full survive kill -9 too', async () => {
   // A limit on file sizes, off LevelDB's 32 KiB blocks, stands for the full disk: an append stops inside a record. Then it is lifted.
   const child = spawnChild('ulimit -S -f 499;');
   const faults: string[] = [];
-  const acked = await killAfterAcks(child, 600, (fault) => {
-    if (faults.push(fault) === 1) spawnSync('prlimit', ['--pid', `${child.pid}`, '--fsize=unlimited:']);
+  const acked = await killAfterAcks(child, 600, (line) => {
+    if (line.startsWith('fault') && faults.push(line) === 1)
+      spawnSync('prlimit', ['--pid', `${child.pid}`, '--fsize=unlimited:']);
   });
   expect(faults[0]).toContain('fault disk_full');
   await everyOneIsDuplicate(acked);
@@ -47,12 +56,12 @@ function spawnChild(shellFirst = ''): Child {
 }
 
 /** The windows that the process acknowledged before it was killed. */
-async function killAfterAcks(child: Child, acks: number, onFault = (_line: string) => {}): Promise<number[]> {
+async function killAfterAcks(child: Child, acks: number, onOther = (_line: string) => {}): Promise<number[]> {
   const acked: number[] = [];
   const gone = once(child, 'exit');
   for await (const line of linesOf(child)) {
     const n = /^acked (\d+)$/.exec(line)?.[1];
-    if (n === undefined) onFault(line);
+    if (n === undefined) onOther(line);
     else if (acked.push(Number(n)) === acks) child.kill('SIGKILL');
   }
   await gone;
