@@ -11,7 +11,7 @@ const dynamodbTest = serverTests('dynamodb');
 const ROUND = 'TransactWriteItems';
 
 describe('what an append costs', () => {
-  // kills: append.ts: this.#end.counter = this.#end.seen = base + BigInt(ops.length) => this.#end.counter = null
+  // kills: stream-end.ts: this.#counter = this.#seen = base + BigInt(ops.length); => this.#counter = null;
   dynamodbTest(
     'RLY-7, RLY-8: the first append of a stream reads twice, later ones nothing, and 49 ops take one transaction',
     async ({ endpoint }) => {
@@ -87,7 +87,7 @@ describe('what an append costs', () => {
 });
 
 describe('a stream that was written by others', () => {
-  // kills: append.ts: end.flip = end.flip === round.base ? null : round.base => end.flip = null
+  // kills: stream-end.ts: this.#flip === base ? null : base => null
   dynamodbTest(
     'RLY-7, R49: a counter at 4 with op 4 missing costs one round that stores nothing, once',
     async ({ endpoint }) => {
@@ -138,7 +138,7 @@ describe('a stream that was written by others', () => {
     expect(checksOf({ client })).toEqual(['exists 4', 'not_exists 4', 'exists 6']);
   });
 
-  // kills: append.ts: end.seen = max(end.seen, round.base + 1n) => end.seen = round.base
+  // kills: stream-end.ts: max(this.#seen, base + 1n) => base
   dynamodbTest(
     'RLY-7: 40 ops above the counter of this process cost one round, however many they are',
     async ({ endpoint }) => {
@@ -173,7 +173,7 @@ describe('a stream that was written by others', () => {
     },
   );
 
-  // kills: append.ts: isFirst || counter < end.seen => isFirst
+  // kills: stream-end.ts: !this.#isFloored || counter < this.#seen => !this.#isFloored
   dynamodbTest(
     'RLY-7b: a counter that is lost under a live process is floored again by what its hint says (C8)',
     async ({ endpoint }) => {
@@ -189,7 +189,7 @@ describe('a stream that was written by others', () => {
   );
 
   for (const end of ['throttled', 'conflict', 'unanswered'] as const)
-    // kills: append.ts: end.seen = max(end.seen, base); => end.seen = max(end.seen, counter);
+    // kills: stream-end.ts: max(this.#seen, base); => max(this.#seen, counter);
     dynamodbTest(`RLY-7b: a floored round that is ${end} is floored again (C13)`, async ({ endpoint }) => {
       const spec = await SpecStore.make(endpoint);
       await spec.plant('s', 2n, anOp({ opId: 'old' }));
@@ -272,13 +272,14 @@ describe('writers that meet', () => {
       });
       expect(await a.store.append('s', [anOp({ opId: 'a' })])).toEqual([{ kind: 'stored', seq: 2n }]);
       expect(a.rounds).toEqual(['lost', 'stored']);
+      expect(checksOf(a)).toEqual(['exists 1']);
       // What cancelled the round said where the counter is.
       expect(a.client.counts()).toEqual({ Query: 2, [ROUND]: 2 });
       expect((await reader.read('s', 1n, 10)).ops.map(({ op }) => op.opId)).toEqual(['a']);
     },
   );
 
-  // kills: append.ts: if (answer.counter !== null) this => if (false) this
+  // kills: append.ts: if (answer.counter !== null) => if (false)
   dynamodbTest(
     'RLY-5: a repeat that lost the counter too answers its own seq in one round, and burns none',
     async ({ endpoint }) => {

@@ -1,23 +1,23 @@
 import {
   type Clock,
-  asFault,
   backoffMs,
   type BackoffShape,
-  Fault,
+  type Fault,
   type Random,
   type Sleeper,
   unreachable,
 } from '@tidemark/libs-kernel';
 import type { AppendOutcome } from '@tidemark/libs-op-store-contract';
-import { claimSeq, type Op } from '@tidemark/libs-wire';
+import { claimSeq, I64_MAX, type Op } from '@tidemark/libs-wire';
+import { contended, endOfAppend, noSeqLeft, refusedRound } from './append-fault.ts';
 import { planRound, type Position, type Round, type WaitingOp } from './append-round.ts';
 import type { SendOptions } from './client.ts';
-import { Courtesy } from './courtesy.ts';
 import { type Finding, findStored, type Sought } from './find-stored.ts';
 import { claimItemBytes, opItemBytes } from './item-size.ts';
 import type { DynamoLog, DynamoMetrics } from './metrics.ts';
 import type { OpsTable } from './ops-table.ts';
 import type { FailedClaim } from './settle-round.ts';
+import type { StreamEnd } from './stream-end.ts';
 import { type RoundAnswer, transact } from './transact.ts';
 import { Unwanted, whileWanted } from './wanted.ts';
 
@@ -30,23 +30,6 @@ export interface AppendParts {
   readonly metrics: DynamoMetrics;
   readonly maxOpsPerRound: number;
   readonly contentionRounds: number;
-}
-
-/** What a process knows of a stream's end. Wrong knowledge costs a lost round, and nothing else. */
-export interface StreamEnd {
-  /** What the counter was last seen to be; null: not known. */
-  counter: bigint | null;
-  /** The highest seq ever known to be occupied, or only planned on: what it is must outlive a lost round. */
-  seen: bigint;
-  /** Whether the newest op was ever looked for. */
-  isFloored: boolean;
-  /** See {@link Position}. */
-  flip: bigint | null;
-  readonly courtesy: Courtesy;
-}
-
-export function unknownEnd(): StreamEnd {
-  return { counter: null, seen: 0n, isFloored: false, flip: null, courtesy: new Courtesy() };
 }
 
 interface Pending extends WaitingOp {
@@ -64,8 +47,6 @@ const FRUITLESS_FACTOR = 10;
 
 /** Claims read before anything else of theirs is known. */
 const LOOK_AHEAD_OPS = 100;
-
-const RETRY_AFTER_MS = 1000;
 
 /**
  * One append: rounds of as many ops as a transaction takes, one after another, until each op is answered.
@@ -105,7 +86,8 @@ export class Append {
     try {
       while (this.#waiting.length > 0) await this.#round();
     } catch (thrown) {
-      throw this.#faultOf(thrown);
+      const mayBeStored = this.#waiting.some((op) => op.mayBeStored);
+      throw endOfAppend(thrown, { mayBeStored, isPartly: this.#told.size > 0 });
     }
     return ops.map(({ opId }) => {
       const outcome = this.#told.get(opId) as AppendOutcome;
@@ -119,7 +101,7 @@ export class Append {
     const { clock } = this.#parts;
     await this.#sleep(this.#end.courtesy.pauseMs(clock.monotonic()));
     const round = planRound(this.#waiting, await this.#position(), this.#parts.maxOpsPerRound);
-    if (round.ops.length === 0) throw full(this.#stream, round.base);
+    if (round.ops.length === 0) throw noSeqLeft(this.#stream, round.base);
     const sentAtMs = clock.monotonic();
     const answer = await this.#send(round);
     if (answer.kind === 'stored') this.#end.courtesy.stored(sentAtMs, clock.monotonic());
@@ -127,26 +109,17 @@ export class Append {
     await this.#settle(round, answer);
   }
 
-  /** From where the next round is planned; two Queries for a stream that this process never wrote. */
+  /** From where the next round is planned; two Queries, at once, for a stream that this process never wrote. */
   async #position(): Promise<Position> {
-    const { table } = this.#parts;
     const end = this.#end;
-    const isFirst = !end.isFloored;
-    const [counter, topFirst] = await this.#wanted((options) =>
-      Promise.all([
-        end.counter ?? table.counter(this.#stream, options).then(({ next }) => next),
-        isFirst ? table.top(this.#stream, options) : null,
-      ]),
+    const topOf = (options: SendOptions): Promise<bigint> => this.#parts.table.top(this.#stream, options);
+    const counterOf = async (options: SendOptions): Promise<bigint> =>
+      end.counter ?? (await this.#parts.table.counter(this.#stream, options)).next;
+    const isFirst = end.needsTop(I64_MAX);
+    const [counter, first] = await this.#wanted((options) =>
+      Promise.all([counterOf(options), isFirst ? topOf(options) : null]),
     );
-    end.counter = counter;
-    let base = counter;
-    // A counter behind what is known was lost, or restored: its next seqs may be occupied, or may have been read already.
-    if (isFirst || counter < end.seen) {
-      base = max(counter, topFirst ?? (await this.#wanted((options) => table.top(this.#stream, options))));
-      end.isFloored = true;
-    }
-    end.seen = max(end.seen, base);
-    return { counter, base, flip: end.flip };
+    return end.plan(counter, end.needsTop(counter) ? (first ?? (await this.#wanted(topOf))) : null);
   }
 
   async #send(round: Round<Pending>): Promise<RoundAnswer> {
@@ -158,7 +131,8 @@ export class Append {
       // It runs on, and nobody hears what becomes of it.
       if (thrown instanceof Unwanted) {
         metrics.round('unanswered', round.ops.length);
-        this.#settleUnanswered(round);
+        for (const op of round.ops) op.mayBeStored = true;
+        this.#end.forget();
       }
       throw thrown;
     }
@@ -171,43 +145,39 @@ export class Append {
       case 'stored':
         return this.#settleStored(round);
       case 'claimed':
-        if (answer.counter !== null) this.#movedTo(answer.counter);
+        if (answer.counter !== null) end.moved(answer.counter);
         return this.#settleClaimed(round, answer.claims);
       case 'lost':
-        this.#movedTo(answer.counter);
-        return this.#loseRound(CONTENDED);
+        end.moved(answer.counter);
+        return this.#lose(CONTENDED);
       case 'taken':
-        end.seen = max(end.seen, round.base + 1n);
-        end.flip = null;
+        end.taken(round.base);
         return this.#goOn();
       case 'gap':
-        end.flip = end.flip === round.base ? null : round.base;
+        end.gap(round.base);
         return this.#goOn();
       case 'conflict':
-        this.#forget();
-        return this.#loseRound(CONTENDED);
-      case 'throttled':
-        this.#forget();
-        return this.#loseRound(THROTTLED);
       case 'unanswered':
-        this.#settleUnanswered(round);
-        return this.#loseRound(CONTENDED);
+        end.forget();
+        return this.#lose(CONTENDED);
+      case 'throttled':
+        end.forget();
+        return this.#lose(THROTTLED);
       case 'refused':
-        throw refused(this.#stream, answer.reasons);
+        throw refusedRound(this.#stream, answer.reasons);
       default:
         return unreachable(answer);
     }
   }
 
-  #settleStored({ base, ops }: Round<Pending>): void {
-    ops.forEach((one, i) => {
-      const seq = base + BigInt(i) + 1n;
+  #settleStored(round: Round<Pending>): void {
+    round.ops.forEach((one, i) => {
+      const seq = round.base + BigInt(i) + 1n;
       if (one.mayBeStored && !one.isClaimed)
         this.#warn({ op: one.op.opId, seq }, 'an op without a claim may be stored twice');
       this.#tell(one, { kind: 'stored', seq });
     });
-    this.#end.counter = this.#end.seen = base + BigInt(ops.length);
-    this.#end.flip = null;
+    this.#end.stored(round);
     this.#answered();
   }
 
@@ -253,22 +223,7 @@ export class Append {
     );
   }
 
-  #settleUnanswered({ ops }: Round<Pending>): void {
-    for (const op of ops) op.mayBeStored = true;
-    this.#forget();
-  }
-
-  #movedTo(counter: bigint): void {
-    this.#end.counter = counter;
-    this.#end.flip = null;
-  }
-
-  #forget(): void {
-    this.#end.counter = null;
-    this.#end.flip = null;
-  }
-
-  async #loseRound(shape: BackoffShape): Promise<void> {
+  async #lose(shape: BackoffShape): Promise<void> {
     this.#lost++;
     const { contentionRounds, clock, random } = this.#parts;
     this.#end.courtesy.lost(clock.monotonic());
@@ -298,17 +253,7 @@ export class Append {
 
   #contended(what: string, bound: number): Fault {
     this.#warn({ bound, waiting: this.#waiting.length }, `an append ${what}; RELAY_CONTENTION_ROUNDS bounds that`);
-    const message = `stream ${JSON.stringify(this.#stream)}: the append ${what}; too many write this stream`;
-    return new Fault('unavailable', message, { retryAfterMs: RETRY_AFTER_MS });
-  }
-
-  #faultOf(thrown: unknown): Fault {
-    const fault =
-      thrown instanceof Unwanted ? new Fault('deadline', 'nobody waits for this append any longer') : asFault(thrown);
-    const { code, message, retryAfterMs } = fault;
-    const isUnknown = fault.outcome === 'unknown' || this.#waiting.some(({ mayBeStored }) => mayBeStored);
-    const outcome = isUnknown ? 'unknown' : this.#told.size > 0 ? 'partly' : 'not-done';
-    return new Fault(code, message, { outcome, cause: fault, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) });
+    return contended(this.#stream, what);
   }
 
   #warn(fields: Readonly<Record<string, unknown>>, message: string): void {
@@ -328,20 +273,4 @@ function pendingOf(stream: string, ops: readonly Op[]): Pending[] {
     distinct.set(op.opId, { op, bytes, claimSeq: claimSeq(op.opId), isClaimed: true, mayBeStored: false });
   }
   return [...distinct.values()];
-}
-
-function full(stream: string, base: bigint): Fault {
-  return new Fault(
-    'corrupt',
-    `stream ${JSON.stringify(stream)}: its counter or newest op stands at ${base}, and no seq is left`,
-  );
-}
-
-function refused(stream: string, reasons: string): Fault {
-  const message = `stream ${JSON.stringify(stream)}: DynamoDB refused an append (${reasons})`;
-  return new Fault('internal', message, { outcome: 'not-done' });
-}
-
-function max(a: bigint, b: bigint): bigint {
-  return a > b ? a : b;
 }

@@ -1,6 +1,6 @@
 import { type Clock, Fault, PULL_PAGE_BYTES_MAX, type Random, type Sleeper } from '@tidemark/libs-kernel';
 import type { OpStore } from '@tidemark/libs-op-store-contract';
-import { Append, unknownEnd } from './append.ts';
+import { Append } from './append.ts';
 import { ROUND_OPS_MAX } from './append-round.ts';
 import { BurnedMemory } from './burned-seqs.ts';
 import type { DynamoClient } from './client.ts';
@@ -11,6 +11,7 @@ import { OpsTable } from './ops-table.ts';
 import { read } from './read.ts';
 import { Recent } from './recent.ts';
 import { assertStorable, isStreamId } from './registry-key.ts';
+import { StreamEnd } from './stream-end.ts';
 import { describe, head, list } from './streams.ts';
 import { Turns } from './turns.ts';
 
@@ -71,7 +72,7 @@ export function dynamoOpStore(options: DynamoOpStoreOptions): OpStore {
     legacyHoles: options.legacyHoles ?? 'hold',
     held: new Recent<{ at: bigint | null }>(streamsMax, () => ({ at: null })),
   };
-  const ends = new Recent(streamsMax, unknownEnd);
+  const ends = new Recent(streamsMax, () => new StreamEnd());
   const turns = new Turns();
   let isClosed = false;
   const open = async <T>(call: () => Promise<T>): Promise<T> => {
