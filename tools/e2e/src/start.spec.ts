@@ -22,18 +22,19 @@ afterEach(async () => {
 const start = (...args: string[]): Launcher => (launcher = new Launcher(site, args));
 const complaint = ({ stderr }: { stderr: string }) => stderr.trim().split('\n');
 
-test('npm start says where the services are and three commands to try, and all three answer', async () => {
+test('OPS-3: npm start says where everything is and what to try, refuses a second start on its folder, and drains at SIGTERM', async () => {
   start();
-  await launcher.says(/Try:\n(.*\n){2}.*\n/);
+  const [stdout] = await launcher.says(/[\s\S]*Try:\n(.*\n){2}.*\n/);
   for (const url of Object.values(site.urls)) expect(await getJson(`${url}/readyz`)).toMatchObject({ status: 'ok' });
-  const { stdout } = { stdout: (await launcher.says(/[\s\S]*/))[0] };
   for (const url of Object.values(site.urls)) expect(stdout).toContain(url);
   expect(stdout.match(/^ {2}curl /gm)).toHaveLength(3);
-});
 
-test('OPS-3: SIGTERM drains and exits 0, leaving no process behind', async () => {
-  start();
-  await launcher.says(/Try:/);
+  const log = path.join(site.folder, 'data', 'logs', 'ingest.log');
+  const before = readFileSync(log, 'utf8');
+  expect((await new Launcher(site).ended).code).toBe(1);
+  expect(readFileSync(log, 'utf8').startsWith(before)).toBe(true);
+  expect(before).toContain('listening');
+
   launcher.signal('SIGTERM');
   expect(await launcher.ended).toMatchObject({ code: 0, stderr: '' });
   expect(servicePids(site).size).toBe(0);
@@ -73,29 +74,16 @@ test('OPS-3: a service that does not end in order is named, and the exit code is
   expect([ended.code, complaint(ended)]).toEqual([1, ['relay did not drain (signal SIGKILL)']]);
 });
 
-test('a second start on the same folder is refused and leaves the logs of the first alone', async () => {
+// One for all: the launcher watches each of them in the same way, and tests of other things kill the others.
+test('when a service dies the launcher stops the others and exits 1 naming it', async () => {
   start();
-  const first = launcher;
-  await first.says(/Try:/);
-  const log = path.join(site.folder, 'data', 'logs', 'ingest.log');
-  const before = readFileSync(log, 'utf8');
-  expect((await new Launcher(site).ended).code).toBe(1);
-  expect(readFileSync(log, 'utf8').startsWith(before)).toBe(true);
-  expect(before).toContain('listening');
+  await launcher.says(/Try:/);
+  hardKill(servicePids(site).get('ingest') ?? NaN);
+  const ended = await launcher.ended;
+  expect(ended.code).toBe(1);
+  expect(complaint(ended)).toEqual(['ingest died (signal SIGKILL)']);
+  expect(servicePids(site).size).toBe(0);
 });
-
-test.each(['relay', 'ingest', 'fold-worker'] as const)(
-  'when %s dies the launcher stops the others and exits 1 naming it',
-  async (name) => {
-    start();
-    await launcher.says(/Try:/);
-    hardKill(servicePids(site).get(name) ?? NaN);
-    const ended = await launcher.ended;
-    expect(ended.code).toBe(1);
-    expect(complaint(ended)).toEqual([`${name} died (signal SIGKILL)`]);
-    expect(servicePids(site).size).toBe(0);
-  },
-);
 
 test('the services end when the launcher is killed', async () => {
   start();
