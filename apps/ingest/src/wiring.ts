@@ -1,10 +1,11 @@
 import type { Broker } from '@tidemark/libs-broker-contract';
 import type { Deduplicator } from '@tidemark/libs-dedupe-contract';
-import { IngestService, type RecordEvent, type Tables } from '@tidemark/libs-ingest';
+import { IngestService, type Tables } from '@tidemark/libs-ingest';
 import { type OpenService, type ServiceParts, SettingsProblem, natsSettings } from '@tidemark/libs-service-kit';
 import { AppModule } from './app.module.ts';
 import { type IngestSettings, dedupeFolder, queueFolder } from './config.ts';
 import { admitEvents } from './events.controller.ts';
+import { ingestMetrics } from './ingest-metrics.ts';
 import { openTables } from './settings/open-tables.ts';
 
 /** The only place that knows which adapters ingest runs on. */
@@ -61,13 +62,6 @@ function openService(
   leaseMs: number,
   { clock, sleeper, log, metrics, tracer }: ServiceParts,
 ): IngestService {
-  const records = metrics.counter('tidemark_ingest_records_total', 'Records by what became of them.', [
-    'tenant',
-    'table',
-    'event',
-  ]);
-  const count = (event: RecordEvent, tenant: string, table: string, n: number) =>
-    records.inc({ tenant, table, event }, n);
   return new IngestService({
     deduplicator,
     broker,
@@ -75,7 +69,7 @@ function openService(
     clock,
     leaseMs,
     log,
-    metrics: { count },
+    metrics: ingestMetrics(metrics),
     tracer,
     pause: () => sleeper.sleep(0),
   });

@@ -3,6 +3,7 @@ export { type IngestAnswer, type RefusalDetail, refuse } from './answer.ts';
 export { type IngestParts, type IngestRequest, IngestService } from './ingest-service.ts';
 export { type Field, memberField, parseField } from './field.ts';
 export type { TablesRequest } from './list-tables.ts';
+export { REJECT_REASONS, type RejectReason } from './prepare.ts';
 export type { IngestLog, IngestMetrics, RecordEvent } from './observe.ts';
 export { type CheckClause, type InsertGrant, type Sender, type Source, isScalar } from './permission.ts';
 export type { Scalar } from './rewrite.ts';

@@ -8,6 +8,7 @@ import { dryRun } from './dry-run.ts';
 import { type TablesRequest, listTables } from './list-tables.ts';
 import { type IngestLog, type IngestMetrics, WindowNotes, noMetrics, silentLog } from './observe.ts';
 import type { PrepareContext } from './prepare.ts';
+import { SparingLog } from './sparing-log.ts';
 import type { Tables } from './tables.ts';
 import { RequestWindows, mayStore } from './window.ts';
 
@@ -43,6 +44,7 @@ export interface IngestRequest extends RequestHead {
  */
 export class IngestService {
   readonly #parts: Required<IngestParts>;
+  readonly #log: SparingLog;
 
   constructor(parts: IngestParts) {
     this.#parts = {
@@ -54,6 +56,7 @@ export class IngestService {
       pause: () => Promise.resolve(),
       ...parts,
     };
+    this.#log = new SparingLog(this.#parts.log, parts.clock);
   }
 
   /** What can be decided while the body has not arrived: a refused request need not send it. */
@@ -107,8 +110,9 @@ export class IngestService {
   }
 
   #windowsOf(admitted: Admitted, request: IngestRequest): RequestWindows {
-    const { log, metrics } = this.#parts;
-    const notes = new WindowNotes(log, metrics, admitted.tenant, admitted.table.name);
+    const { metrics, clock } = this.#parts;
+    const topic = { tenant: admitted.tenant, table: admitted.table.name };
+    const notes = new WindowNotes(this.#log, metrics, clock, topic);
     return new RequestWindows({ ...this.#parts, notes }, this.#contextOf(admitted, request));
   }
 

@@ -32,6 +32,9 @@ export class IngestWorld {
   readonly dedupe = new ScriptedDeduplicator(new MemoryDeduplicator(this.store));
   readonly counts: Partial<Record<RecordEvent, number>> = {};
   readonly lines: string[] = [];
+  /** What else was counted, in words. */
+  readonly details: string[] = [];
+  readonly windowsMs: number[] = [];
   readonly service: IngestService;
   readonly broker: ScriptedBroker;
   readonly #queues = new InterruptedBroker({ clock: this.time, sleeper: this.time });
@@ -50,7 +53,13 @@ export class IngestWorld {
       clock: this.time,
       leaseMs: LEASE_MS,
       log: { info: line('info'), warn: line('warn'), error: line('error') },
-      metrics: { count: (event, _tenant, _table, n) => void (this.counts[event] = (this.counts[event] ?? 0) + n) },
+      metrics: {
+        count: (event, _tenant, _table, n) => void (this.counts[event] = (this.counts[event] ?? 0) + n),
+        rejected: (reason, tenant, table, n) => void this.details.push(`${n} ${tenant}/${table} rejected: ${reason}`),
+        published: (outcome, tenant, table, n) =>
+          void this.details.push(`${n} ${tenant}/${table} published: ${outcome}`),
+        window: (ms) => void this.windowsMs.push(ms),
+      },
       ...parts,
     });
   }
