@@ -4,7 +4,7 @@ import { anOp, MemoryOpStore, readAll, someOps } from '@tidemark/libs-op-store-c
 import { type PresentService, serverTests } from '@tidemark/tools-services/testing';
 import type pg from 'pg';
 import { plant } from './plant.ts';
-import { ABOVE } from './read.ts';
+import { ABOVE, read } from './read.ts';
 import { plans, Scratch } from './scratch.ts';
 
 const postgresTest = serverTests('postgres');
@@ -80,7 +80,7 @@ describe('the op store in Postgres', () => {
     },
   );
 
-  scratchTest('S1, S2: no lock outlives its transaction', async (scratch) => {
+  scratchTest('S1, S2, S4: no lock outlives its transaction, and so none the process', async (scratch) => {
     const { opStore, prefixRegistry } = await scratch.open();
     await opStore.append('s', someOps(1));
     await prefixRegistry.register('s', 'aaaa', 'uuid-A');
@@ -352,6 +352,15 @@ describe('the op store in Postgres', () => {
     await expect(opStore.append('t', someOps(1))).rejects.toMatchObject({ code: 'unavailable', outcome: 'not-done' });
     await holder.query('COMMIT');
     expect(await held).toEqual([{ kind: 'stored', seq: 1n }]);
+  });
+
+  scratchTest('R4: a page is one statement, so no commit comes between its parts', async (scratch) => {
+    const { opStore } = await scratch.open();
+    await opStore.append('s', someOps(3));
+    const connection = await scratch.connection();
+    const statements = jest.spyOn(connection, 'read');
+    expect(await read(connection, 's', 0n, 2, 1_000_000)).toMatchObject({ next: 2n });
+    expect(statements).toHaveBeenCalledTimes(1);
   });
 
   scratchTest('R40: one connection serves calls that overlap, each by itself', async (scratch) => {

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { getCACertificates } from 'node:tls';
 import { type Certificates, makeCertificates, serverTests } from '@tidemark/tools-services/testing';
 import { parseAddress } from './address.ts';
 import { Proxy } from './proxy.ts';
@@ -71,6 +72,15 @@ describe('TLS to Postgres', () => {
       expect(await opStore.head('s')).toBe(0n);
     },
   );
+
+  scratchTest('SEC-1: roots of a file are trusted beside those that come with Node, not instead', async (_, url) => {
+    const caFile = file('root.pem', certificates.root);
+    const tls = await negotiateTls(parseAddress(url('require')), { caFile, connectTimeoutMs: 10_000, warn: () => {} });
+    const { ca } = tls as { ca: string[] };
+    expect(ca).toEqual([...getCACertificates('default'), expect.stringContaining('BEGIN CERTIFICATE')]);
+    expect(certificates.root).toContain(ca.at(-1));
+    expect(ca.length).toBeGreaterThan(100);
+  });
 
   scratchTest(
     'SEC-1: a certificate for another host is refused, whatever it is called and although its root is known',
