@@ -13,6 +13,7 @@ import { HEADER_BYTES_MAX, Publish } from './publish.ts';
 import { Queues } from './queues.ts';
 import { Rooms } from './rooms.ts';
 import { leaseStream } from './stream-config.ts';
+import { verifyTopology } from './topology.ts';
 import { Trimmer } from './trimmer.ts';
 
 export interface JetStreamBrokerOptions extends ConnectionSettings {
@@ -24,6 +25,8 @@ export interface JetStreamBrokerOptions extends ConnectionSettings {
   readonly prefix?: string;
   /** False: streams and durable consumers are an operator's, and only verified. Default true. */
   readonly manageStreams?: boolean;
+  /** With an operator's streams: what must be there at the start. Everything that is wrong with any of it is told at once. */
+  readonly expected?: { readonly tenants: readonly string[]; readonly consumers?: readonly string[] };
   /** Copies of each stream, on so many servers. Default 1. */
   readonly replicas?: number;
   readonly bodyBytesMax?: number;
@@ -55,8 +58,8 @@ export async function connectJetStreamBroker(options: JetStreamBrokerOptions): P
     const settings = { replicas, duplicateWindowMs };
     const shared = { link, client, manager, names, managed, clock, random, log, timeoutMs, patienceMs };
     const queues = new Queues({ ...shared, settings, callPatienceMs: timeoutMs });
-    const leases = leaseStream(names, settings);
-    await (managed ? queues.ensure(leases) : queues.verifyStreams([leases]));
+    if (managed) await queues.ensure(leaseStream(names, settings));
+    else await verifyTopology({ ...shared, queues, settings }, options.expected ?? { tenants: [] });
     const trimmer = new Trimmer({ ...shared, queues, duplicateWindowMs });
     const rooms = new Rooms({ queues, trimmer, clock });
     const parts = {

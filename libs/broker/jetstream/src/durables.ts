@@ -1,13 +1,7 @@
 import type { ConsumerOptions } from '@tidemark/libs-broker-contract';
 import { Fault } from '@tidemark/libs-kernel';
-import {
-  AckPolicy,
-  type ConsumerConfig,
-  type ConsumerInfo,
-  DeliverPolicy,
-  type JetStreamManager,
-  ReplayPolicy,
-} from 'nats';
+import { type ConsumerInfo, DeliverPolicy, type JetStreamManager } from 'nats';
+import { durableDifferences, wantedDurable } from './durable-config.ts';
 import type { Incarnation } from './delivery.ts';
 import type { BrokerLog } from './link.ts';
 import { REFUSED, refusalNumber, throwFault } from './map-error.ts';
@@ -23,10 +17,6 @@ export interface DurablesParts {
   readonly managed: boolean;
   readonly log: BrokerLog;
 }
-
-const NS_PER_MS = 1_000_000;
-/** Deliveries in flight of one durable name, over all processes. */
-const IN_FLIGHT_MAX = 10_000;
 
 /** One durable consumer at the server. */
 export class Durable {
@@ -106,15 +96,10 @@ export class Durable {
   /** The ack wait is the newest caller's; anything else must be as we make it. */
   async #align({ config }: ConsumerInfo): Promise<void> {
     const { managed, queues, manager } = this.#parts;
-    const { ack_wait, max_ack_pending, ...fixed } = this.#wanted();
-    const findings = Object.entries(fixed).flatMap(([member, value]) => {
-      const is = config[member as keyof ConsumerConfig];
-      return is === value ? [] : [`${member} is ${JSON.stringify(is)}, must be ${JSON.stringify(value)}`];
-    });
-    if (config.filter_subject || config.filter_subjects || config.deliver_subject)
-      findings.push('it is no plain pull consumer');
+    const findings = durableDifferences(config);
     if (findings.length > 0)
       throw new Fault('misconfigured', `${this.#stream}, consumer ${this.#name}: ${findings.join('; ')}`);
+    const { ack_wait, max_ack_pending } = this.#wanted();
     if (!managed || (config.ack_wait === ack_wait && config.max_ack_pending === max_ack_pending)) return;
     await queues.call(() =>
       manager.consumers.update(this.#stream, this.#name, { ...config, ack_wait, max_ack_pending }),
@@ -122,14 +107,7 @@ export class Durable {
   }
 
   #wanted() {
-    return {
-      durable_name: this.#name,
-      ack_policy: AckPolicy.Explicit,
-      replay_policy: ReplayPolicy.Instant,
-      max_deliver: -1,
-      ack_wait: Math.ceil(this.#options.ackWaitMs) * NS_PER_MS,
-      max_ack_pending: IN_FLIGHT_MAX,
-    } as const;
+    return wantedDurable(this.#name, this.#options.ackWaitMs);
   }
 
   async #info(): Promise<ConsumerInfo | undefined> {

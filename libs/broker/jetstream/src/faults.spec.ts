@@ -1,8 +1,8 @@
-import { connect } from 'nats';
 import { serverTests, startedHere } from '@tidemark/tools-services/testing';
 import { SpecBroker, TENANT, TOPIC, drain, tell, textsOf } from './spec-broker.ts';
 import { Publishing, expectOnce } from './spec-publishing.ts';
 import { storedIn } from './spec-stored.ts';
+import { operatorOf } from './spec-operator.ts';
 import { cutProxy } from './spec-proxy.ts';
 
 const natsTest = serverTests('nats');
@@ -151,9 +151,3 @@ natsTest('BRK-5: a consumer of a queue that was deleted, and that nobody makes a
   await expect(worker.fetch(1, 5000)).rejects.toMatchObject({ code: 'not_found' });
   expect(await reader.publish(TOPIC, Buffer.from('a'))).toMatchObject({ kind: 'full' });
 });
-
-async function operatorOf(endpoint: string) {
-  const connection = await connect({ servers: endpoint });
-  const { streams, consumers } = await connection.jetstreamManager();
-  return { streams, consumers, [Symbol.asyncDispose]: () => connection.close() };
-}

@@ -1,11 +1,11 @@
-import type { Clock } from '@tidemark/libs-kernel';
 import { Fault, compareUtf8 } from '@tidemark/libs-kernel';
 import { checkTenant } from '@tidemark/libs-broker-contract';
 import type { JetStreamManager, StreamInfo } from 'nats';
-import type { Link } from './link.ts';
+import type { BrokerLog, Link } from './link.ts';
 import { REFUSED, refusalNumber, throwFault } from './map-error.ts';
 import type { Names } from './names.ts';
 import { baseOf } from './places.ts';
+import { verifyTenant } from './topology.ts';
 import { type StreamSettings, type WantedStream, deadLetterStream, differences, queueStream } from './stream-config.ts';
 
 export interface QueuesParts {
@@ -15,7 +15,7 @@ export interface QueuesParts {
   readonly settings: StreamSettings;
   readonly managed: boolean;
   readonly callPatienceMs: number;
-  readonly clock: Clock;
+  readonly log: BrokerLog;
 }
 
 /** One incarnation of a tenant's queue: a stream that is deleted and made again is another one. */
@@ -35,6 +35,8 @@ export class Queues {
   readonly #parts: QueuesParts;
   /** Budgets that this process asked for. */
   readonly #budgets = new Map<string, bigint>();
+  /** Windows that were told to be odd. */
+  readonly #odd = new Map<string, number>();
   /** Of each tenant's queue as it was seen last, and the newest number that a publish got. */
   readonly #bases = new Map<string, { readonly base: bigint; last: number }>();
 
@@ -44,7 +46,7 @@ export class Queues {
 
   async open(tenant: string, bytesMax: bigint): Promise<void> {
     const { names, settings, managed } = this.#parts;
-    if (!managed) return this.verify([tenant]);
+    if (!managed) return verifyTenant({ ...this.#parts, queues: this }, tenant);
     // Dead letters first: a message that can be stored can be parked.
     const held = (await this.#info(names.deadLetterStream(tenant)))?.state.bytes ?? 0;
     await this.ensure(deadLetterStream(names, tenant, bytesMax, held, settings));
@@ -78,6 +80,7 @@ export class Queues {
     const stream = this.#parts.names.queueStream(tenant);
     const info = await this.#info(stream);
     if (!info) return undefined;
+    this.#checkWindow(tenant, info);
     const base = baseOf(info.created);
     if (this.#bases.get(tenant)?.base !== base) this.#bases.set(tenant, { base, last: 0 });
     return { stream, name: `${stream} ${info.created}`, base, info };
@@ -117,24 +120,14 @@ export class Queues {
     }
   }
 
-  /** For streams of an operator: tells everything that is wrong with any of them at once. */
-  async verify(tenants: readonly string[]): Promise<void> {
-    const { names, settings } = this.#parts;
-    const wanted = tenants.flatMap((tenant) => [
-      withoutBudget(queueStream(names, tenant, 0n, settings)),
-      withoutBudget(deadLetterStream(names, tenant, 0n, 0, settings)),
-    ]);
-    await this.verifyStreams(wanted);
-  }
-
-  async verifyStreams(wanted: readonly WantedStream[]): Promise<void> {
-    const findings: string[] = [];
+  /** How streams that are there, or not, differ from what is wanted. */
+  async findings(wanted: readonly WantedStream[]): Promise<string[]> {
+    const found: string[] = [];
     for (const one of wanted) {
       const info = await this.#info(one.name);
-      findings.push(...(info ? differences(info.config, one) : [`${one.name}: is not there`]));
+      found.push(...(info ? differences(info.config, one) : [`${one.name}: is not there`]));
     }
-    if (findings.length > 0)
-      throw new Fault('misconfigured', `the broker is set up otherwise:\n${findings.join('\n')}`);
+    return found;
   }
 
   ask<T>(send: () => Promise<T>): Promise<T> {
@@ -146,6 +139,18 @@ export class Queues {
     return this.ask(send).catch(throwFault);
   }
 
+  /** The lease of a claim is bound to the window: who changes it under a running service is to hear of it. */
+  #checkWindow(tenant: string, { config }: StreamInfo): void {
+    const { settings, log } = this.#parts;
+    const windowMs = config.duplicate_window / 1_000_000;
+    if (windowMs === settings.duplicateWindowMs || this.#odd.get(tenant) === windowMs) return;
+    this.#odd.set(tenant, windowMs);
+    log.warn(
+      { tenant, windowMs, expectedMs: settings.duplicateWindowMs },
+      'the duplicate window of a queue was changed',
+    );
+  }
+
   async #info(stream: string): Promise<StreamInfo | undefined> {
     try {
       return await this.ask(() => this.#parts.manager.streams.info(stream));
@@ -154,8 +159,4 @@ export class Queues {
       return throwFault(thrown);
     }
   }
-}
-
-function withoutBudget({ max_bytes: _, ...wanted }: WantedStream): WantedStream {
-  return wanted as WantedStream;
 }

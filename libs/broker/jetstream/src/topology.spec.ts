@@ -1,0 +1,122 @@
+import { serverTests } from '@tidemark/tools-services/testing';
+import { SpecBroker, TENANT, drain, tell } from './spec-broker.ts';
+import { operatorOf } from './spec-operator.ts';
+
+const natsTest = serverTests('nats');
+const OPERATED = { manageStreams: false, duplicateWindowMs: 120_000 };
+const WINDOW_NS = 120e9;
+
+let spec: SpecBroker;
+afterEach(() => spec.end());
+
+natsTest('BRK-1: with streams of an operator everything that is wrong is told at once', async (nats) => {
+  spec = new SpecBroker(nats.endpoint, OPERATED);
+  const { prefix } = spec;
+  await using operator = await operatorOf(nats.endpoint);
+  await operator.streams.add({
+    name: `${prefix}_INGEST_acme`,
+    subjects: [`${prefix}.ingest.acme.*`, `${prefix}.more`],
+    discard: 'old' as never,
+    retention: 'interest' as never,
+    duplicate_window: 60e9,
+  });
+  const expected = { tenants: ['acme', 'b.c'], consumers: ['intake'] };
+  const refused = await spec.open({ expected }).catch((thrown: Error) => thrown);
+  expect(refused).toMatchObject({ code: 'misconfigured' });
+  expect((refused as Error).message.split('\n').slice(1)).toEqual([
+    `${prefix}_LEASES: is not there`,
+    `${prefix}_INGEST_acme: retention is "interest", must be "limits"`,
+    `${prefix}_INGEST_acme: subjects is ["${prefix}.ingest.acme.*","${prefix}.more"], must be ["${prefix}.ingest.acme.*"]`,
+    `${prefix}_INGEST_acme: discard is "old", must be "new"`,
+    `${prefix}_INGEST_acme: duplicate_window is 60000000000, must be 120000000000`,
+    `${prefix}_DLQ_acme: is not there`,
+    `${prefix}_INGEST_b=2Ec: is not there`,
+    `${prefix}_DLQ_b=2Ec: is not there`,
+    `${prefix}_INGEST_acme: the durable consumer intake is not there`,
+    `${prefix}_INGEST_b=2Ec: the durable consumer intake is not there`,
+  ]);
+});
+
+natsTest('BRK-1: streams of an operator are used as they are, and nothing is made or changed', async (nats) => {
+  spec = new SpecBroker(nats.endpoint, OPERATED);
+  const { prefix } = spec;
+  await using operator = await operatorOf(nats.endpoint);
+  const queue = `${prefix}_INGEST_${TENANT}`;
+  await operator.streams.add({ name: `${prefix}_LEASES`, subjects: [`${prefix}.lease.*`], max_msgs_per_subject: 1 });
+  await operator.streams.add({
+    ...{ name: queue, subjects: [`${prefix}.ingest.${TENANT}.*`], discard: 'new' as never },
+    ...{ max_bytes: 1_000_000, duplicate_window: WINDOW_NS },
+  });
+  await operator.streams.add({ name: `${prefix}_DLQ_${TENANT}`, subjects: [`${prefix}.dlq.${TENANT}.*`] });
+  await operator.consumers.add(queue, { durable_name: 'intake', ack_policy: 'explicit' as never, max_deliver: -1 });
+
+  const broker = await spec.open({ expected: { tenants: [TENANT], consumers: ['intake'] } });
+  await broker.openQueue(TENANT, 5n);
+  const worker = await broker.consume(TENANT, { name: 'intake', ackWaitMs: 1000 });
+  expect(await tell(broker, 'a', 'key')).toMatchObject({ kind: 'stored' });
+  expect(await drain(worker)).toEqual(['a']);
+  expect(await broker.stats(TENANT)).toMatchObject({ messages: 0n, bytesMax: 1_000_000n });
+  await expect(broker.openQueue('other', 5n)).rejects.toMatchObject({ code: 'misconfigured' });
+  await expect(broker.consume(TENANT, { name: 'other', ackWaitMs: 1000 })).rejects.toMatchObject({
+    code: 'misconfigured',
+  });
+
+  // What an operator deletes is not made again: the failure is reported.
+  await operator.consumers.delete(queue, 'intake');
+  await expect(worker.fetch(1, 5000)).rejects.toMatchObject({ code: 'misconfigured' });
+});
+
+natsTest('ING-6: a stream that is there gets the duplicate window, and keeps what is not ours', async (nats) => {
+  spec = new SpecBroker(nats.endpoint);
+  const name = `${spec.prefix}_INGEST_${TENANT}`;
+  await using operator = await operatorOf(nats.endpoint);
+  const subjects = [`${spec.prefix}.ingest.${TENANT}.*`];
+  await operator.streams.add({ name, subjects, duplicate_window: 1e9, max_age: 1e12, description: 'mine' });
+  const { broker } = await spec.start({}, 1000n);
+  expect((await operator.streams.info(name)).config).toMatchObject({
+    ...{ duplicate_window: WINDOW_NS, max_age: 0, discard: 'new', max_bytes: 1000, description: 'mine' },
+  });
+  expect(broker.duplicateWindowMs).toBe(120_000);
+});
+
+natsTest('ING-6: a duplicate window that is changed under a running service is told', async (nats) => {
+  spec = new SpecBroker(nats.endpoint);
+  const { broker } = await spec.start();
+  await using operator = await operatorOf(nats.endpoint);
+  await operator.streams.update(`${spec.prefix}_INGEST_${TENANT}`, { duplicate_window: 5e9 });
+  await broker.stats(TENANT);
+  await broker.stats(TENANT);
+  expect(spec.log).toEqual([
+    {
+      message: 'the duplicate window of a queue was changed',
+      fields: { tenant: TENANT, windowMs: 5000, expectedMs: 120_000 },
+    },
+  ]);
+});
+
+natsTest('BRK-3: dead letters get a tenth of the budget, and are never shrunk below what they hold', async (nats) => {
+  spec = new SpecBroker(nats.endpoint);
+  const { broker, worker } = await spec.start({}, 100_000_000n);
+  await using operator = await operatorOf(nats.endpoint);
+  const name = `${spec.prefix}_DLQ_${TENANT}`;
+  expect((await operator.streams.info(name)).config).toMatchObject({ max_bytes: 10_000_000, discard: 'old' });
+  for (let n = 0; n < 6; n++) await tell(broker, `${n}`.padEnd(1_000_000));
+  for (const delivery of await worker.fetch(10, 5000)) await worker.deadLetter(delivery, 'unreadable');
+  await broker.openQueue(TENANT, 1000n);
+  const { config, state } = await operator.streams.info(name);
+  expect(state.messages).toBe(6);
+  expect(config.max_bytes).toBe(state.bytes);
+});
+
+natsTest('BRK-3: a budget of nothing is a full queue, not one without a limit', async (nats) => {
+  spec = new SpecBroker(nats.endpoint);
+  const { broker } = await spec.start({}, 0n);
+  expect(await tell(broker, 'a')).toMatchObject({ kind: 'full' });
+});
+
+natsTest('BRK-3: a budget above what the server may store is refused as such', async (nats) => {
+  spec = new SpecBroker(nats.endpoint);
+  const broker = await spec.open();
+  await expect(broker.openQueue(TENANT, 1n << 60n)).rejects.toMatchObject({ code: 'disk_full', outcome: 'not-done' });
+  expect(await broker.queues()).toEqual([]);
+});
