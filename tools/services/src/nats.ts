@@ -8,12 +8,12 @@ import { onPath, run } from './programs.ts';
 import { type Server, startOnFreePort } from './server.ts';
 
 /** One nats-server with JetStream on file storage; from 2.10 on every acked publish is fsynced. */
-export async function startNats(parent: string, env: NodeJS.ProcessEnv): Promise<Server> {
+export async function startNats(parent: string, env: NodeJS.ProcessEnv, added = ''): Promise<Server> {
   const { file, syncs } = await natsProgram(env);
   const folder = await OwnFolder.make(parent, 'nats');
   const config = path.join(folder.path, 'nats.conf');
   return startOnFreePort(folder, async (port) => {
-    await writeFile(config, natsConfiguration(port, path.join(folder.path, 'jetstream'), syncs));
+    await writeFile(config, `${natsConfiguration(port, path.join(folder.path, 'jetstream'), syncs)}${added}`);
     return {
       name: 'nats-server',
       endpoint: `nats://127.0.0.1:${port}`,

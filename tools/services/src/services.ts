@@ -38,6 +38,8 @@ export type Services = Readonly<Record<ServiceName, Service>> & {
 export interface ServicesRequest extends Partial<Record<ServiceName, boolean>> {
   /** For the started Postgres: it offers TLS then. */
   readonly certificate?: ServerCertificate;
+  /** Lines for the configuration of the started NATS: who may connect, and how. */
+  readonly natsConfiguration?: string;
   /** Where data folders are made; the default is the system's temporary folder (DynamoDB: memory, when there is some). */
   readonly folder?: string;
   readonly env?: NodeJS.ProcessEnv;
@@ -67,8 +69,14 @@ async function startService(name: ServiceName, request: ServicesRequest): Promis
   const env = request.env ?? process.env;
   if (!request[name]) return { kind: 'absent', reason: 'not asked for' };
   const endpoint = env[endpointVariables[name]];
-  if (endpoint && !(name === 'postgres' && request.certificate)) return { kind: 'given', endpoint };
+  if (endpoint && !isSpecial(name, request)) return { kind: 'given', endpoint };
   return orAbsent(env, () => starters[name](request, env));
+}
+
+/** What no server of the environment can be expected to be. */
+function isSpecial(name: ServiceName, { certificate, natsConfiguration }: ServicesRequest): boolean {
+  if (name === 'postgres') return certificate !== undefined;
+  return name === 'nats' && natsConfiguration !== undefined;
 }
 
 /** A pooler in transaction mode before the given Postgres. */
@@ -97,6 +105,6 @@ async function unlessAbsent<T>(env: NodeJS.ProcessEnv, start: () => Promise<T>):
 
 const starters: Record<ServiceName, (request: ServicesRequest, env: NodeJS.ProcessEnv) => Promise<Server>> = {
   dynamodb: async ({ folder }) => startDynamodb(folder ?? (await dynamodbFolder())),
-  nats: ({ folder = tmpdir() }, env) => startNats(folder, env),
+  nats: ({ folder = tmpdir(), natsConfiguration }, env) => startNats(folder, env, natsConfiguration),
   postgres: ({ folder = tmpdir(), certificate }, env) => startPostgres(folder, env, certificate),
 };
