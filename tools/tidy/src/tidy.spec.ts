@@ -5,6 +5,7 @@ import { guaranteeRules } from './guarantees.ts';
 import { habitRules } from './habits.ts';
 import { importRules } from './imports.ts';
 import { markdownRules } from './markdown.ts';
+import { metricRules } from './metrics.ts';
 import { mutantRules, sourceMutants } from './mutants.ts';
 import { packageRules } from './packages.ts';
 import { purityRules } from './purity.ts';
@@ -26,6 +27,7 @@ describe('the repository', () => {
     ['names only mutants that can be made', mutantRules],
     ['puts nothing off and leaves no test out', habitRules],
     ['has no dead link and no lost document', markdown],
+    ['lists every metric, under the service that has it', metricRules],
     ['names no machine and no host', wordRules],
   ])('%s', (_what, rule) => {
     expect(rule(files)).toEqual([]);
@@ -209,6 +211,23 @@ test('a choice between test and test.skip, and names that only begin alike, pass
     'libs/fold/src/base-line.ts': 'export const a = 1;',
   };
   expect(habitRules(tree(fine))).toEqual([]);
+});
+
+test('a metric without a row, one under another service or of another kind, and a row without a metric are found', () => {
+  const files = tree({
+    'apps/relay/src/main.ts': "m.counter('tidemark_a_total', 'x'); m.histogram('tidemark_b', 'x'); m.gauge(name);",
+    'libs/service-kit/src/index.ts': "m.gaugeOf('tidemark_c', 'x', f); m.counter('tidemark_d_total', 'x');",
+    'libs/service-kit/src/x.spec.ts': "m.counter('tidemark_test', 'x');",
+    'docs/operating/metrics.md':
+      '## Every service\n| `tidemark_c` | gauge | x |\n## relay\n| `tidemark_b` | counter | x |\n| `tidemark_d_total` | counter | x |\n',
+  });
+  expect(metricRules(files).map((one) => one.slice('docs/operating/metrics.md: '.length))).toEqual([
+    'no row for relay: tidemark_a_total, counter',
+    'no row for relay: tidemark_b, histogram',
+    'no row for Every service: tidemark_d_total, counter',
+    'nobody registers relay: tidemark_b, counter',
+    'nobody registers relay: tidemark_d_total, counter',
+  ]);
 });
 
 test('dead links, dead anchors and lost documents are found', () => {
