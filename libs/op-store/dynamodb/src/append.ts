@@ -8,7 +8,7 @@ import {
   unreachable,
 } from '@tidemark/libs-kernel';
 import type { AppendOutcome } from '@tidemark/libs-op-store-contract';
-import { claimSeq, I64_MAX, type Op } from '@tidemark/libs-wire';
+import { claimSeq, type Op } from '@tidemark/libs-wire';
 import { contended, endOfAppend, noSeqLeft, refusedRound } from './append-fault.ts';
 import { planRound, type Position, type Round, type WaitingOp } from './append-round.ts';
 import type { SendOptions } from './client.ts';
@@ -115,9 +115,8 @@ export class Append {
     const topOf = (options: SendOptions): Promise<bigint> => this.#parts.table.top(this.#stream, options);
     const counterOf = async (options: SendOptions): Promise<bigint> =>
       end.counter ?? (await this.#parts.table.counter(this.#stream, options)).next;
-    const isFirst = end.needsTop(I64_MAX);
     const [counter, first] = await this.#wanted((options) =>
-      Promise.all([counterOf(options), isFirst ? topOf(options) : null]),
+      Promise.all([counterOf(options), end.isFloored ? null : topOf(options)]),
     );
     return end.plan(counter, end.needsTop(counter) ? (first ?? (await this.#wanted(topOf))) : null);
   }
@@ -210,7 +209,7 @@ export class Append {
       this.#tell(waiting, { kind: 'existing', seq: finding.seq });
     });
     if (found > 0) this.#answered();
-    else await this.#goOn();
+    else this.#goOn();
     return stored;
   }
 
@@ -236,7 +235,7 @@ export class Append {
   }
 
   /** The next round knows more than the last. */
-  async #goOn(): Promise<void> {
+  #goOn(): void {
     this.#lost = 0;
     const roundsMax = this.#parts.contentionRounds * FRUITLESS_FACTOR;
     if (++this.#fruitless > roundsMax) throw this.#contended(`stored nothing in ${this.#fruitless} rounds`, roundsMax);

@@ -19,6 +19,11 @@ export class StreamEnd {
     return this.#counter;
   }
 
+  /** Whether the newest op was ever looked for. */
+  get isFloored(): boolean {
+    return this.#isFloored;
+  }
+
   /** Whether the newest op has to be looked for before a round is planned: once, and whenever the counter is behind. */
   needsTop(counter: bigint): boolean {
     return !this.#isFloored || counter < this.#seen;
