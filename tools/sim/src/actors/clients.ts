@@ -7,6 +7,8 @@ import type { Relay } from './relay.ts';
 /** A client's pause after a refusal, and how long it waits for an answer before it pushes again elsewhere. */
 const RETRY_MS: readonly [number, number] = [50, 500];
 const ANSWER_MS = 20_000;
+/** Between two pulls that bring nothing. */
+const POLL_MS: readonly [number, number] = [5, 100];
 
 export interface Traffic {
   readonly stream: string;
@@ -85,7 +87,7 @@ export class Puller {
       const passed = await this.#pull();
       if (this.end !== null && this.cursor >= this.end) break;
       if (passed) continue;
-      await this.#process.sleep(scheduler.between(this.#traffic.pauseMs) + 1);
+      await this.#process.sleep(scheduler.between(POLL_MS));
     }
     this.done = true;
   }

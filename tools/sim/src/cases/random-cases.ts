@@ -98,9 +98,33 @@ function legacyPlan(choices: Choices): Plan {
 }
 
 /** Relays that take seqs by ADD write the same table. Not promised then: RLY-3, dense seqs, and their own ops once. */
-function addEraPlan(choices: Choices): Plan {
-  return { ...swarmPlan(choices), addEraOps: [10, 10], promises: noPromises };
-}
+const addEraPlan =
+  (promised: 'mixed' | 'complete') =>
+  (choices: Choices): Plan => ({
+    ...swarmPlan(choices),
+    addEraOps: [10, 10],
+    promises: { ...noPromises, complete: promised === 'complete' },
+  });
+
+/** `complete`: as if RLY-3 were promised beside them, which it is not. */
+export const addEraCase = (promised: 'mixed' | 'complete'): RandomCase => ({
+  name: promised === 'mixed' ? 'add-era' : 'add-era-complete',
+  about: 'relays that take seqs by ADD beside ours',
+  plan: addEraPlan(promised),
+});
+
+/** One relay that nothing disturbs. */
+export const swarmOfOne: RandomCase = {
+  name: 'undisturbed',
+  about: 'one relay in calm weather',
+  plan: (choices) => ({
+    ...swarmPlan(choices),
+    weather: calm,
+    mishaps: NEVER,
+    relays: 1,
+    pushers: ['a', 'b'].map((group) => ({ group, batches: batchesOf(choices, 12, 6) })),
+  }),
+};
 
 /** Many writers and nothing but the ceiling of one partition key. */
 function hotPlan(choices: Choices): Plan {
@@ -140,13 +164,19 @@ function longRunsPlan(choices: Choices): Plan {
   };
 }
 
+export const plainAt1: RandomCase = {
+  name: 'plain-1',
+  about: 'a plain reader beside rounds of one op',
+  plan: plainPlan(1),
+};
+
 export const randomCases: readonly RandomCase[] = [
   { name: 'swarm', about: 'relays, pushers and pullers in any weather', plan: swarmPlan },
   { name: 'legacy', about: 'a table of older relays; the counter lost', plan: legacyPlan },
-  { name: 'add-era', about: 'relays that take seqs by ADD beside ours', plan: addEraPlan },
+  addEraCase('mixed'),
   { name: 'hot', about: 'one stream at the ceiling of its partition key', plan: hotPlan },
   { name: 'long-runs', about: 'long runs of missing seqs by their ends', plan: longRunsPlan },
-  { name: 'plain-1', about: 'a plain reader beside rounds of one op', plan: plainPlan(1) },
+  plainAt1,
 ];
 
 /** Breaks by design: what a plain reader sees beside rounds of 49. */

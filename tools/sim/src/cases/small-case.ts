@@ -5,7 +5,7 @@ import { type Liberties, noLiberties } from '../dynamo/sim-dynamo.ts';
 import { type Strength, calm } from '../dynamo/weather.ts';
 import type { Choices } from '../scheduler/choices.ts';
 import type { SmallRun } from '../scheduler/explore.ts';
-import { World } from '../world.ts';
+import { World, type Wrap } from '../world.ts';
 
 /** A case that is small enough to try every schedule of. */
 export interface SmallCase {
@@ -21,7 +21,7 @@ export interface SmallCase {
 
 export const STREAM = 's';
 
-export function smallRun(small: SmallCase, choices: Choices, traceLines = 0): SmallRun {
+export function smallRun(small: SmallCase, choices: Choices, traceLines = 0, wrap?: Wrap): SmallRun {
   const world = new World({
     choices,
     ordering: 'free',
@@ -29,6 +29,7 @@ export function smallRun(small: SmallCase, choices: Choices, traceLines = 0): Sm
     liberties: { ...noLiberties(), ...small.liberties },
     promises: { ...allPromises, ...small.promises },
     traceLines,
+    ...(wrap === undefined ? {} : { wrap }),
   });
   small.start(world);
   return {

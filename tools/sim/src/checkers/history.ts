@@ -36,8 +36,8 @@ interface StreamHistory {
   /** The highest cursor that any reader was given, and who that was. */
   shown: bigint;
   shownTo: string;
-  /** Hash over the ops in the order in which they were committed. */
-  chain: string;
+  /** Op texts in the order in which they were committed. */
+  readonly committed: string[];
   /** Ops that stood there before the run. */
   old: number;
 }
@@ -137,8 +137,7 @@ export class History {
     if (this.#promises.dense && history.seqs.some((seq, i) => seq !== BigInt(i + 1)))
       this.#wrong(`RLY-4: the seqs are not dense: ${history.seqs.slice(0, 20).join(' ')}`);
     if (!this.#promises.dense) return;
-    const chain = all.reduce((sum, { op }) => link(sum, opText(op)), '');
-    if (chain !== history.chain)
+    if (chained(all.map(({ op }) => opText(op))) !== chained(history.committed))
       this.#wrong('RLY-3: the log, read from its start, is not what was committed, in that order');
   }
 
@@ -178,7 +177,7 @@ export class History {
     history.seqs.splice(indexAbove(history.seqs, seq), 0, seq);
     const opId = idOf(text);
     history.seqsOf.set(opId, [...(history.seqsOf.get(opId) ?? []), seq]);
-    history.chain = link(history.chain, text);
+    history.committed.push(text);
     if (!this.#begun) history.old++;
   }
 
@@ -210,7 +209,7 @@ export class History {
         counter: 0n,
         shown: 0n,
         shownTo: '',
-        chain: '',
+        committed: [],
         old: 0,
       };
       this.#streams.set(stream, history);
@@ -223,8 +222,20 @@ export class History {
   }
 }
 
-const idOf = (text: string) => (JSON.parse(text) as [number, string])[1];
-const link = (sum: string, text: string) => hash('sha256', `${sum}\n${text}`, 'base64');
+const ids = new Map<string, string>();
+
+/** The id of an op that is given as its text. */
+function idOf(text: string): string {
+  const id = ids.get(text) ?? (JSON.parse(text) as [number, string])[1];
+  if (ids.size < IDS_MAX) ids.set(text, id);
+  return id;
+}
+
+const IDS_MAX = 1000;
+
+/** One hash over the ops in their order: each link holds the one before it. */
+const chained = (texts: readonly string[]) =>
+  texts.reduce((sum, text) => hash('sha256', `${sum}\n${text}`, 'base64'), '');
 
 /** Where the first seq stands that is above the given one. */
 function indexAbove(seqs: readonly bigint[], seq: bigint): number {

@@ -2,7 +2,7 @@ import type { AttributeValue, TransactWriteItem } from '@aws-sdk/client-dynamodb
 import type { Place } from './database.ts';
 import { invalid } from './errors.ts';
 import { type Placeholders, holds, parseCondition, updated } from './expression.ts';
-import { ITEM_BYTES_MAX, type Item, integer, itemBytes } from './item.ts';
+import { ITEM_BYTES_MAX, type Item, integer, itemBytes, surelyFits } from './item.ts';
 
 export const ACTIONS_MAX = 100;
 export const TRANSACTION_BYTES_MAX = 4 * 1024 * 1024;
@@ -87,7 +87,8 @@ export function effectOf(action: Action, item: Item | null): Item | null | undef
   }
 }
 
-export const tooLarge = (item: Item | null | undefined) => item != null && itemBytes(item) > ITEM_BYTES_MAX;
+export const tooLarge = (item: Item | null | undefined) =>
+  item != null && !surelyFits(item, ITEM_BYTES_MAX) && itemBytes(item) > ITEM_BYTES_MAX;
 
 /** Of what is written, rounded up to whole KB and doubled within a transaction; a check costs as much as a write of its item. */
 export function writeUnits(item: Item | null | undefined, transactional: boolean): number {

@@ -8,17 +8,19 @@ import { type Request, onlyKnown, output } from './request.ts';
 import { throttled } from './scans.ts';
 import type { SimDynamo } from './sim-dynamo.ts';
 
+const GET_INPUTS = new Set([
+  'TableName',
+  'Key',
+  'ConsistentRead',
+  'ProjectionExpression',
+  'ExpressionAttributeNames',
+  'ReturnConsumedCapacity',
+]);
+
 /** A strong read of one item: serialisable, so that it may be ordered before a write that is not acknowledged. */
 export function getItem(dynamo: SimDynamo, request: Request): void {
   const input = request.input as unknown as GetItemCommandInput;
-  onlyKnown(request.input, [
-    'TableName',
-    'Key',
-    'ConsistentRead',
-    'ProjectionExpression',
-    'ExpressionAttributeNames',
-    'ReturnConsumedCapacity',
-  ]);
+  onlyKnown(request.input, GET_INPUTS);
   if (input.ConsistentRead !== true) throw new Error('the simulated DynamoDB has strong reads alone');
   if (dynamo.misfortune(dynamo.weather.throttle)) throw throttled(dynamo);
   const place = placeOf(input.Key ?? {});
@@ -28,11 +30,13 @@ export function getItem(dynamo: SimDynamo, request: Request): void {
   request.reply(output(Item === undefined ? {} : { Item }));
 }
 
+const SNAPSHOT_INPUTS = new Set(['TransactItems', 'ReturnConsumedCapacity']);
+
 /** Several items of one moment of the serial order, or a refusal because of a write in flight. */
 export function transactGetItems(dynamo: SimDynamo, request: Request): void {
   const input = request.input as unknown as TransactGetItemsCommandInput;
-  onlyKnown(request.input, ['TransactItems', 'ReturnConsumedCapacity']);
-  const gets = (input.TransactItems ?? []).map(({ Get }) => Get ?? {});
+  onlyKnown(request.input, SNAPSHOT_INPUTS);
+  const gets = (input.TransactItems ?? []).flatMap(({ Get }) => (Get === undefined ? [] : [Get]));
   if (gets.length === 0 || gets.length > ACTIONS_MAX)
     throw invalid(`Member must have length less than or equal to ${ACTIONS_MAX}, and at least 1`);
   const places = gets.map(({ Key }) => placeOf(Key ?? {}));

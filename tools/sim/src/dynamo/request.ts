@@ -1,3 +1,6 @@
+import type { CancellationReason } from './errors.ts';
+import { type Item, itemText } from './item.ts';
+
 /** A call's way to the database: one attempt of it, as it arrived. */
 export interface Request {
   readonly operation: string;
@@ -20,7 +23,32 @@ export const output = (value: Record<string, unknown>): Answer => ({
 export const failure = (error: unknown): Answer => ({ kind: 'error', error: error as Error });
 
 /** The simulator is strict: an input that it does not know might mean something to DynamoDB. */
-export function onlyKnown(input: Record<string, unknown>, known: readonly string[]): void {
-  const unknown = Object.keys(input).filter((name) => input[name] !== undefined && !known.includes(name));
-  if (unknown.length > 0) throw new Error(`the simulated DynamoDB does not know these inputs: ${unknown.join(', ')}`);
+export function onlyKnown(input: Record<string, unknown>, known: ReadonlySet<string>): void {
+  for (const name in input)
+    if (input[name] !== undefined && !known.has(name))
+      throw new Error(`the simulated DynamoDB does not know the input ${name}`);
+}
+
+/** What an actor hears of an answer, as a text that is equal for equal answers; see itemText. */
+export function answerText(answer: Answer): string {
+  if (answer.kind === 'error') {
+    const { name, CancellationReasons = [] } = answer.error as Error & {
+      CancellationReasons?: readonly CancellationReason[];
+    };
+    return `${name} ${CancellationReasons.map(({ Code, Item }) => `${Code} ${itemText(Item ?? null)}`).join(';')}`;
+  }
+  const { Items = [], Responses = [], Item, Attributes, LastEvaluatedKey } = answer.output as ReadOutput;
+  const items = [...Items, ...Responses.map((one) => one.Item), Item, Attributes];
+  return (
+    items.map((item) => `${item?.['seq']?.N}=${itemText(item ?? null)}`).join(';') +
+    (LastEvaluatedKey?.['seq']?.N ?? '')
+  );
+}
+
+interface ReadOutput {
+  readonly Items?: readonly Item[];
+  readonly Responses?: readonly { readonly Item?: Item }[];
+  readonly Item?: Item;
+  readonly Attributes?: Item;
+  readonly LastEvaluatedKey?: Item;
 }

@@ -10,10 +10,22 @@ import type { SimDynamo } from './sim-dynamo.ts';
 const PLACEHOLDERS = ['ExpressionAttributeNames', 'ExpressionAttributeValues', 'ReturnConsumedCapacity', 'TableName'];
 const QUERY = [...PLACEHOLDERS, 'KeyConditionExpression', 'ProjectionExpression', 'ConsistentRead', 'Limit'];
 
+const QUERY_INPUTS = new Set([...QUERY, 'ExclusiveStartKey', 'ScanIndexForward', 'Select']);
+const SCAN_INPUTS = new Set([
+  ...PLACEHOLDERS,
+  'FilterExpression',
+  'ProjectionExpression',
+  'ConsistentRead',
+  'ExclusiveStartKey',
+  'Limit',
+  'Segment',
+  'TotalSegments',
+]);
+
 /** A strong Query: read-committed, so that each item of a page may be seen at a moment of its own. */
 export function query(dynamo: SimDynamo, request: Request): void {
   const input = request.input as unknown as QueryCommandInput;
-  onlyKnown(request.input, [...QUERY, 'ExclusiveStartKey', 'ScanIndexForward', 'Select']);
+  onlyKnown(request.input, QUERY_INPUTS);
   if (input.ConsistentRead !== true) throw new Error('the simulated DynamoDB has strong reads alone');
   if (dynamo.misfortune(dynamo.weather.throttle)) throw throttled(dynamo);
   const range = rangeOf(input);
@@ -39,16 +51,7 @@ export function query(dynamo: SimDynamo, request: Request): void {
 /** For operators: the whole table, stream by stream. */
 export function scan(dynamo: SimDynamo, request: Request): void {
   const input = request.input as unknown as ScanCommandInput;
-  onlyKnown(request.input, [
-    ...PLACEHOLDERS,
-    'FilterExpression',
-    'ProjectionExpression',
-    'ConsistentRead',
-    'ExclusiveStartKey',
-    'Limit',
-    'Segment',
-    'TotalSegments',
-  ]);
+  onlyKnown(request.input, SCAN_INPUTS);
   const all = dynamo.database.streams.flatMap((stream) =>
     visibleItems(dynamo, { stream, low: I64_MIN, high: I64_MAX }),
   );

@@ -1,7 +1,7 @@
 import type { DynamoClient } from '@tidemark/libs-op-store-dynamodb';
 import type { SimProcess } from '../scheduler/sim-process.ts';
 import type { SimEvent } from '../scheduler/scheduler.ts';
-import { type Answer, type Request } from './request.ts';
+import { type Answer, type Request, answerText } from './request.ts';
 import type { SimDynamo } from './sim-dynamo.ts';
 
 /** As connectDynamodb sets the SDK: the bound of one attempt, and how many there are. */
@@ -87,9 +87,9 @@ class Call {
     this.#name = name;
     this.#input = input;
     this.#settle = settle;
-    if (signal?.aborted === true) return this.#fail(aborted());
     signal?.addEventListener('abort', () => this.#fail(aborted()), { once: true });
-    if (dynamo.scheduler.ordering === 'free') this.#sendFreely();
+    if (signal?.aborted === true) this.#fail(aborted());
+    else if (dynamo.scheduler.ordering === 'free') this.#sendFreely();
     else this.#sendAttempt();
   }
 
@@ -150,7 +150,7 @@ class Call {
     if (this.#settled) return;
     if (this.#bound !== undefined) this.#bound.cancelled = true;
     if (answer.kind === 'output') {
-      this.#end(JSON.stringify(answer.output), () => this.#settle.resolve(answer.output));
+      this.#end(answer, () => this.#settle.resolve(answer.output));
     } else if (this.#attempt > 0 && this.#attempt < ATTEMPTS_MAX && RETRIED.test(answer.error.name)) {
       const { scheduler } = this.#dynamo;
       scheduler.happen(scheduler.between(RETRY_MS), `${this.#name} is tried again`, () => {
@@ -165,14 +165,13 @@ class Call {
     if (this.#settled) return;
     error.$metadata = { ...error.$metadata, attempts: Math.max(1, this.#attempt) };
     if (this.#bound !== undefined) this.#bound.cancelled = true;
-    const reasons = (error as { CancellationReasons?: unknown }).CancellationReasons;
-    this.#end(`${error.name} ${JSON.stringify(reasons ?? '')}`, () => this.#settle.reject(error));
+    this.#end({ kind: 'error', error }, () => this.#settle.reject(error));
   }
 
-  #end(heard: string, settle: () => void): void {
+  #end(answer: Answer, settle: () => void): void {
     this.#settled = true;
     if (!this.#process.alive) return;
-    this.#process.hear(`${this.#name} ${heard}`);
+    this.#process.hear(() => `${this.#name} ${answerText(answer)}`);
     settle();
   }
 }

@@ -6,7 +6,7 @@ import { type Request, onlyKnown, output } from './request.ts';
 import { throttled } from './scans.ts';
 import type { SimDynamo } from './sim-dynamo.ts';
 
-const KNOWN = [
+const INPUTS = new Set([
   'TableName',
   'Key',
   'Item',
@@ -17,13 +17,13 @@ const KNOWN = [
   'ReturnValues',
   'ReturnConsumedCapacity',
   'ReturnValuesOnConditionCheckFailure',
-];
+]);
 
 /** PutItem, UpdateItem, DeleteItem: judged, serialised and visible in one step, but for the answer. */
 export function singleWrite(dynamo: SimDynamo, request: Request): void {
   const { database, scheduler, weather } = dynamo;
   const input = request.input as unknown as UpdateItemCommandInput;
-  onlyKnown(request.input, KNOWN);
+  onlyKnown(request.input, INPUTS);
   const kind = request.operation === 'PutItem' ? 'put' : request.operation === 'UpdateItem' ? 'update' : 'delete';
   const action = actionOf(kind, input);
   const before = database.latest(action.place);

@@ -1,6 +1,7 @@
 import type { TransactWriteItemsCommandInput } from '@aws-sdk/client-dynamodb';
 import {
   type Action,
+  ACTIONS_MAX,
   TRANSACTION_BYTES_MAX,
   actionsOf,
   conditionHolds,
@@ -10,15 +11,17 @@ import {
 } from './actions.ts';
 import { type Flight, type Write, placeName, unseenOf } from './database.ts';
 import { CONFLICT, type CancellationReason, NONE, OVER_PROVISIONED, THROTTLED, cancelled, invalid } from './errors.ts';
-import { type Item, itemBytes } from './item.ts';
+import { type Item, itemBytes, surelyFits } from './item.ts';
 import { type Request, onlyKnown, output } from './request.ts';
 import { throttled } from './scans.ts';
 import type { SimDynamo } from './sim-dynamo.ts';
 
+const INPUTS = new Set(['TransactItems', 'ClientRequestToken', 'ReturnConsumedCapacity']);
+
 /** Judges a transaction in one step; what it wrote becomes visible, complete and acknowledged afterwards. */
 export function transactWriteItems(dynamo: SimDynamo, request: Request): void {
   const input = request.input as unknown as TransactWriteItemsCommandInput;
-  onlyKnown(request.input, ['TransactItems', 'ClientRequestToken', 'ReturnConsumedCapacity']);
+  onlyKnown(request.input, INPUTS);
   const actions = actionsOf(input.TransactItems ?? []);
   const token = dynamo.weather.tokens === 'honoured' ? input.ClientRequestToken : undefined;
   if (token !== undefined && repeats(dynamo, token, input)) return dynamo.answerWrite(request, output({}));
@@ -68,8 +71,7 @@ function judge(
   actions: readonly Action[],
   effects: readonly (Item | null | undefined)[],
 ): CancellationReason[] {
-  const bytes = effects.reduce((sum, item) => sum + (item == null ? 0 : itemBytes(item)), 0);
-  if (bytes > TRANSACTION_BYTES_MAX) throw invalid('Collection size exceeds the limit of 4 MB');
+  if (bytesOf(effects) > TRANSACTION_BYTES_MAX) throw invalid('Collection size exceeds the limit of 4 MB');
   const taken = conflicts(dynamo, actions);
   const unlucky = dynamo.misfortune(dynamo.weather.spuriousConflict)
     ? dynamo.scheduler.choices.pick(actions.length)
@@ -83,6 +85,13 @@ function judge(
     const Item = action.tellsOld && item !== null ? { Item: { ...item } } : {};
     return { Code: 'ConditionalCheckFailed', Message: 'The conditional request failed', ...Item };
   });
+}
+
+/** Exact where it matters. */
+function bytesOf(effects: readonly (Item | null | undefined)[]): number {
+  const items = effects.filter((item) => item != null);
+  if (items.every((item) => surelyFits(item, TRANSACTION_BYTES_MAX / ACTIONS_MAX))) return 0;
+  return items.reduce((sum, item) => sum + itemBytes(item), 0);
 }
 
 /**

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import { PathChoices } from './choices.ts';
 import type { Scheduler } from './scheduler.ts';
 
@@ -58,7 +57,7 @@ export async function explore(
     const [violation] = run.violations();
     if (violation !== undefined) {
       const taken = [...choices.taken];
-      const found = { violation, path: taken, trace: await replay(make, taken) };
+      const found = { violation, path: taken, trace: (await replay(make, taken)).trace };
       return { schedules, completed, states: met.size, steps, exhausted: false, found };
     }
     path = nextPath(choices);
@@ -70,7 +69,8 @@ export async function explore(
 export async function replay(make: (choices: PathChoices, traceLines?: number) => SmallRun, path: readonly number[]) {
   const run = make(new PathChoices(path), TRACE_LINES);
   await run.scheduler.run(() => run.violations().length > 0);
-  return run.scheduler.trace.lines();
+  if (run.violations().length === 0) run.finish();
+  return { trace: run.scheduler.trace.lines(), violations: run.violations() };
 }
 
 const TRACE_LINES = 500;
@@ -85,7 +85,7 @@ async function follow(run: SmallRun, choices: PathChoices, met: Set<string>, ste
     }
     if (run.violations().length > 0) return 'violated';
     if (!choices.beyondGiven) continue;
-    const state = hash('md5', run.fingerprint(), 'base64');
+    const state = run.fingerprint();
     if (met.has(state)) return 'met';
     met.add(state);
   }

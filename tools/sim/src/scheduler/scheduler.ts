@@ -72,7 +72,8 @@ export class Scheduler {
     if (event === undefined) return false;
     this.#nowMs = Math.max(this.#nowMs, event.atMs);
     this.steps++;
-    this.trace.add(this.#nowMs, event.label);
+    // An explorer tells a schedule by its path, and shows one alone.
+    if (this.ordering === 'timed' || this.trace.keeps) this.trace.add(this.#nowMs, event.label);
     event.run();
     if (event.wakes) await quiet();
     return true;

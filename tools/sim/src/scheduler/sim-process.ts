@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import type { Clock, Random, Sleeper } from '@tidemark/libs-kernel';
 import { SeededRandom } from '@tidemark/libs-kernel/testing';
 import type { Scheduler } from './scheduler.ts';
@@ -20,7 +19,7 @@ export class SimProcess implements Clock, Sleeper {
   /** In a free order time is a process's own: it moves by its sleeps alone, so that equal histories are equal states. */
   #sleptMs = 0;
   /** Of everything that the process was told since it began. Code without other sources is in the same state after the same history. */
-  #heard = '';
+  #heard = 0;
 
   constructor(name: string, scheduler: Scheduler, seed: number) {
     this.name = name;
@@ -57,7 +56,7 @@ export class SimProcess implements Clock, Sleeper {
         if (!this.#alive) return;
         signal?.removeEventListener('abort', onAbort);
         this.#sleptMs += ms;
-        this.hear(`slept ${ms}`);
+        this.hear(() => `slept ${ms}`);
         resolve();
       });
       const onAbort = () => {
@@ -68,12 +67,21 @@ export class SimProcess implements Clock, Sleeper {
     });
   }
 
-  hear(what: string): void {
-    if (this.#scheduler.ordering === 'free') this.#heard = hash('md5', this.#heard + what, 'base64');
+  hear(what: () => string): void {
+    if (this.#scheduler.ordering === 'free') this.#heard = numberOf(`${this.#heard} ${what()}`);
   }
 
   /** Equal for two moments of equal processes only when they have heard the same. */
   get history(): string {
     return `${this.name}${this.#alive ? '' : ' dead'}:${this.#heard}`;
   }
+}
+
+/** Histories as numbers: each is its last event and the number of what went before, so that equal numbers are equal histories. */
+const numbers = new Map<string, number>();
+
+function numberOf(history: string): number {
+  const number = numbers.get(history) ?? numbers.size + 1;
+  numbers.set(history, number);
+  return number;
 }

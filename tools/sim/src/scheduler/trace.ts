@@ -16,6 +16,11 @@ export class Trace {
     if (this.#lines.length > 2 * this.#keep) this.#lines.splice(0, this.#lines.length - this.#keep);
   }
 
+  /** Whether anybody will look at the events. */
+  get keeps(): boolean {
+    return this.#keep > 0;
+  }
+
   get hash(): string {
     const part = (n: number) => (n >>> 0).toString(16).padStart(8, '0');
     return part(this.#high) + part(this.#low);

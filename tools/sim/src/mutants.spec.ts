@@ -1,0 +1,31 @@
+import { countingMutants, requestsOf } from './mutants/counting.ts';
+import { safetyMutants, type SafetyMutant } from './mutants/safety.ts';
+import { runSeeds, runSmall } from './run-set.ts';
+
+const BOUNDS = { schedulesMax: 3000, stepsMax: 500 };
+
+async function wrongs({ small, random, seed = 1, wrap }: SafetyMutant): Promise<string> {
+  const { failures } =
+    small === undefined
+      ? await runSeeds(random === undefined ? [] : [random], [seed], wrap === undefined ? {} : { wrap })
+      : await runSmall(small, BOUNDS, wrap);
+  return failures.map(({ what }) => what).join('\n');
+}
+
+test.each(safetyMutants.map((mutant) => [mutant.name, mutant] as const))(
+  'RLY-3, RLY-5, RLY-6, RLY-13: the checkers catch this mutant: %s',
+  async (_name, mutant) => {
+    expect(await wrongs(mutant)).toMatch(mutant.caught);
+  },
+);
+
+test.each(countingMutants.map((mutant) => [mutant.name, mutant] as const))(
+  'RLY-7, RLY-7b, RLY-9: no checker sees this mutant, its requests tell it: %s',
+  async (_name, { scenario, mutant, requests }) => {
+    expect(await requestsOf(scenario)).toEqual(requests);
+    const mutated = await requestsOf(scenario, mutant);
+    expect(sum(mutated)).toBeGreaterThan(sum(requests));
+  },
+);
+
+const sum = (requests: Readonly<Record<string, number>>) => Object.values(requests).reduce((a, b) => a + b, 0);
