@@ -3,7 +3,6 @@ import type pg from 'pg';
 import type { Pool, PoolClient } from 'pg';
 import type { DataSource } from 'typeorm';
 import { endsSession, isServerError, mapError, WriteFailed, type WriteStage } from './map-error.ts';
-import { acquire } from './open-pool.ts';
 
 /** With $1 and so on for the values. Never prepared by name: behind a pooler each transaction may run on another server connection. */
 export interface Statement {
@@ -68,7 +67,7 @@ export class PostgresConnection {
   async #acquire(): Promise<PoolClient> {
     this.assertOpen();
     try {
-      return await acquire(this.#pool);
+      return await this.#pool.connect();
     } catch (thrown) {
       throw mapError(thrown, this.where);
     }

@@ -55,6 +55,26 @@ describe('a connection that breaks', () => {
     },
   );
 
+  // kills: open-pool.ts: pool.on('acquire', hear) => void 0
+  postgresTest(
+    'OPS-6: a session that ends as it begins fails what was asked of it, and nothing else',
+    async ({ endpoint }) => {
+      const scratch = await new Scratch(endpoint).make();
+      const proxy = await Proxy.before(scratch.url);
+      const { opStore } = await scratch.open({ url: proxy.url, poolMax: 2 });
+      const fields = 'SFATAL\0VFATAL\0C57P01\0Mterminating connection due to unexpected postmaster exit\0\0';
+      const length = Buffer.alloc(4);
+      length.writeUInt32BE(fields.length + 4);
+      proxy.lastWords = Buffer.concat([Buffer.from('E'), length, Buffer.from(fields)]);
+      for (const told of await Promise.allSettled([opStore.head('s'), opStore.head('s')]))
+        if (told.status === 'rejected') expect(told.reason).toMatchObject(UNAVAILABLE);
+      proxy.lastWords = null;
+      while ((await opStore.head('s').catch(() => null)) !== 0n);
+      await scratch.remove();
+      await proxy.close();
+    },
+  );
+
   postgresTest(
     'R46: a writer that stops in the middle of sending loses the stream after a while, and others go on without a gap',
     async ({ endpoint }) => {

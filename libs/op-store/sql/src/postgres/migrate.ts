@@ -2,7 +2,7 @@ import { Fault } from '@tidemark/libs-kernel';
 import type { PoolClient } from 'pg';
 import type { DataSource } from 'typeorm';
 import { opStoreTables } from '../schema.ts';
-import { acquire, type OpenPool } from './open-pool.ts';
+import type { OpenPool } from './open-pool.ts';
 import { CHANGES_SQL } from './track-changes.ts';
 
 /** Format of the tables, in op_store_format. Without that table they are none, older, or those of another relay of this protocol. */
@@ -20,7 +20,7 @@ const LOCK_MS_MAX = 60_000;
  * done (RLY-18). A newer format is refused in one line, and left as it is (OPS-5).
  */
 export async function migrate({ dataSource, pool }: OpenPool, where: string): Promise<void> {
-  const client = await acquire(pool);
+  const client = await pool.connect();
   try {
     if (await isCurrent(client, where)) return;
     const creations = await tableCreations(dataSource);

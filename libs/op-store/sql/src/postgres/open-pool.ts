@@ -47,6 +47,7 @@ export async function openPool(
   const dataSource = new DataSource({ type: 'postgres', url, driver: pg, extra, poolErrorHandler: () => {} });
   await dataSource.initialize();
   const pool = (dataSource.driver as PostgresDriver).master as Pool;
+  pool.on('acquire', hear);
   try {
     await assertVersion(pool, where);
   } catch (thrown) {
@@ -56,11 +57,12 @@ export async function openPool(
   return { dataSource, pool, client };
 }
 
-/** A connection that breaks fails whatever was asked of it, and says so once more; unheard, that would end the process. */
-export async function acquire(pool: Pool): Promise<PoolClient> {
-  const client = await pool.connect();
+/**
+ * A connection that breaks fails whatever was asked of it, and says so once more; unheard, that would end the process. Listened for
+ * before the pool hands it out: it may end in the same moment.
+ */
+function hear(client: PoolClient): void {
   if (!client.listeners('error').includes(unheard)) client.on('error', unheard);
-  return client;
 }
 
 function unheard(): void {}

@@ -1,10 +1,15 @@
 import { once } from 'node:events';
 import { createServer, type Server, type Socket, connect } from 'node:net';
 
-/** Passes bytes on; when deaf, those of the server are dropped. From `heldFrom` on, what a client sends waits. */
+/** ReadyForQuery. */
+const READY = Buffer.from('Z\0\0\0\x05I', 'latin1');
+
+/** Passes bytes on; when deaf, those of the server are dropped. From `heldFrom` on, what a client sends waits. To a
+ * client that may ask its first question `lastWords` come in the same piece. */
 export class Proxy {
   isDeaf = false;
   heldFrom: string | null = null;
+  lastWords: Buffer | null = null;
   readonly url: string;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
@@ -57,7 +62,11 @@ export class Proxy {
       if (held >= 0) this.#hold(client);
     });
     client.on('end', () => upstream.end());
-    upstream.on('data', (bytes) => void (this.isDeaf || client.write(bytes)));
+    upstream.on('data', (bytes: Buffer) => {
+      if (this.isDeaf) return;
+      const isReady = this.lastWords !== null && bytes.subarray(-READY.length).equals(READY);
+      client.write(isReady ? Buffer.concat([bytes, this.lastWords as Buffer]) : bytes);
+    });
     upstream.on('end', () => client.end());
   }
 }
