@@ -169,13 +169,17 @@ export interface Beside {
 export function writeBeside(store: SharedStore, answered: Answered, name = 'beside'): Beside {
   const child = startNode(store, writeForEver(100, true), name);
   let [count, heard] = [0, () => {}];
+  child.once('exit', () => heard());
   const lines = linesOf(child, (said) => {
     count = said;
     heard();
   });
   return {
     async answers(wanted) {
-      while (count < wanted) await new Promise<void>((resolve) => (heard = resolve));
+      while (count < wanted) {
+        if (child.exitCode !== null) throw new Error(`${name} has ended with ${child.exitCode}`);
+        await new Promise<void>((resolve) => (heard = resolve));
+      }
     },
     async stop() {
       child.kill('SIGKILL');
