@@ -1,6 +1,7 @@
 import { type CancellationReason, TransactGetItemsCommand } from '@aws-sdk/client-dynamodb';
 import { type Clock, Fault } from '@tidemark/libs-kernel';
 import type { BurnedMemory, SeqRange } from './burned-seqs.ts';
+import { type Gap, type Group, groupsOf, type ShownOp } from './gap-groups.ts';
 import { answerOf, mapError, nameOf } from './map-error.ts';
 import type { DynamoLog, DynamoMetrics } from './metrics.ts';
 import { itemKey } from './op-item.ts';
@@ -19,12 +20,6 @@ export interface GapParts {
   readonly held: Recent<{ at: bigint | null }>;
 }
 
-/** An op that a Query showed, as a witness: reading it is billed by its size. */
-export interface ShownOp {
-  readonly seq: bigint;
-  readonly bytes: number;
-}
-
 export interface Judged {
   /** No op comes to be at this seq or below it, but for those shown. */
   readonly through: bigint;
@@ -32,14 +27,8 @@ export interface Judged {
   readonly end: 'all' | 'hole' | 'time';
 }
 
-/** A TransactGetItems reads 100 items, one of which is the witness. */
-const HOLES_MAX = 99;
-
 /** At once, for a long run. */
 const GROUPS_MAX = 8;
-
-/** A round stores at most this many ops, so above so many missing seqs nothing of it can be in the making. */
-const LONG_RUN_TAIL = 48n;
 
 /**
  * Judges what is missing between `after` and the ops that a Query showed, from below, until a hole that may still be filled.
@@ -59,7 +48,7 @@ export async function judgeGaps(
   endsAtMs: () => number,
 ): Promise<Judged> {
   const last = shown.at(-1)?.seq ?? after;
-  const groups = groupsOf(parts, stream, after, shown);
+  const groups = groupsOf(after, shown, parts.burned.of(stream), parts.longRuns);
   for (let size = 1; ; size = GROUPS_MAX) {
     const batch = take(groups, size);
     const first = batch[0];
@@ -67,100 +56,11 @@ export async function judgeGaps(
     if (parts.clock.monotonic() >= endsAtMs()) return { through: first.from - 1n, end: 'time' };
     const absent = await Promise.all(batch.map((group) => isAbsent(parts, stream, group)));
     const hidden = absent.indexOf(false);
-    const open = await settle(parts, stream, hidden === -1 ? batch : batch.slice(0, hidden));
-    const at = open ?? (hidden === -1 ? null : (batch[hidden] as Group));
-    if (at === null) continue;
-    parts.metrics.hole('held', at.holes.length);
-    return { through: at.from - 1n, end: 'hole' };
+    const open = (await settle(parts, stream, hidden === -1 ? batch : batch.slice(0, hidden))) ?? batch[hidden]?.from;
+    if (open === undefined) continue;
+    parts.metrics.hole('held', 1);
+    return { through: open - 1n, end: 'hole' };
   }
-}
-
-/** Holes that are judged together. */
-interface Group {
-  /** The lowest seq that is judged. */
-  readonly from: bigint;
-  readonly holes: readonly bigint[];
-  /** All that is burned when the holes are: these, or a run whose last ones they are. */
-  readonly covers: readonly SeqRange[];
-  /** Of the covered runs that end in this group: their last seqs. */
-  readonly ends: readonly bigint[];
-  /** The first op shown above them. */
-  readonly above: bigint;
-  readonly witness: bigint;
-  /** The run is to be looked at once more, because not all of it is among the holes. */
-  readonly isLongRun: boolean;
-}
-
-function* groupsOf(parts: GapParts, stream: string, after: bigint, shown: readonly ShownOp[]): Generator<Group> {
-  const burned = parts.burned.of(stream);
-  const witnesses = smallestFrom(shown);
-  const group = new GroupInTheMaking();
-  let next = after + 1n;
-  for (const [i, { seq }] of shown.entries()) {
-    for (const run of next < seq ? burned.unknown({ from: next, to: seq - 1n }) : []) {
-      if (parts.longRuns && run.to - run.from >= LONG_RUN_TAIL) {
-        yield* group.taken();
-        yield longRun(run, seq);
-        continue;
-      }
-      for (let from = run.from; from <= run.to;) {
-        from = group.add(from, run.to, seq, witnesses[i] as bigint);
-        if (group.isFull) yield* group.taken();
-      }
-    }
-    next = seq + 1n;
-  }
-  yield* group.taken();
-}
-
-/** Of each op shown: the smallest of it and those after it. */
-function smallestFrom(shown: readonly ShownOp[]): bigint[] {
-  const witnesses: bigint[] = [];
-  let smallest: ShownOp | undefined;
-  for (let i = shown.length - 1; i >= 0; i--) {
-    const op = shown[i] as ShownOp;
-    if (smallest === undefined || op.bytes <= smallest.bytes) smallest = op;
-    witnesses[i] = smallest.seq;
-  }
-  return witnesses;
-}
-
-class GroupInTheMaking {
-  #holes: bigint[] = [];
-  #covers: SeqRange[] = [];
-  #ends: bigint[] = [];
-  #above = 0n;
-  #witness = 0n;
-
-  get isFull(): boolean {
-    return this.#holes.length >= HOLES_MAX;
-  }
-
-  /** Takes holes from there on, as many as fit, and answers the first that did not. */
-  add(from: bigint, to: bigint, above: bigint, witness: bigint): bigint {
-    let next = from;
-    while (next <= to && !this.isFull) this.#holes.push(next++);
-    this.#covers.push({ from, to: next - 1n });
-    if (next > to) this.#ends.push(to);
-    this.#above = above;
-    this.#witness = witness;
-    return next;
-  }
-
-  *taken(): Generator<Group> {
-    const from = this.#holes[0];
-    if (from === undefined) return;
-    const [holes, covers, ends] = [this.#holes, this.#covers, this.#ends];
-    [this.#holes, this.#covers, this.#ends] = [[], [], []];
-    yield { from, holes, covers, ends, above: this.#above, witness: this.#witness, isLongRun: false };
-  }
-}
-
-/** Its witness is the op right above it, because the seqs that are left out are counted from there. */
-function longRun(run: SeqRange, above: bigint): Group {
-  const holes: bigint[] = [];
-  for (let seq = above - LONG_RUN_TAIL; seq < above; seq++) holes.push(seq);
-  return { from: run.from, holes, covers: [run], ends: [run.to], above, witness: above, isLongRun: true };
 }
 
 function take(groups: Iterator<Group>, size: number): Group[] {
@@ -190,8 +90,8 @@ async function isAbsent({ table }: GapParts, stream: string, group: Group): Prom
   }
 }
 
-async function isStillEmpty(table: OpsTable, stream: string, { covers }: Group): Promise<boolean> {
-  const { from, to } = covers[0] as SeqRange;
+async function isStillEmpty(table: OpsTable, stream: string, { gaps }: Group): Promise<boolean> {
+  const { from, to } = gaps[0] as Gap;
   const { items } = await table.keysBetween(stream, from, to);
   return items.length === 0;
 }
@@ -212,46 +112,42 @@ function isBusy(thrown: unknown): boolean {
   return reasons.length > 0 && reasons.every(({ Code = 'None' }) => PASSING.has(Code));
 }
 
-/** Remembers the groups, all of them absent, as burned; answers the first that may not be passed, if any. */
-async function settle(parts: GapParts, stream: string, groups: readonly Group[]): Promise<Group | null> {
+/** Remembers what the groups, all of them absent, prove to be burned; answers the first seq that may not be passed, if any. */
+async function settle(parts: GapParts, stream: string, groups: readonly Group[]): Promise<bigint | null> {
   const lowest = groups[0];
   if (lowest === undefined) return null;
   const { next, truncatedThrough } = await parts.table.counter(stream);
   if (truncatedThrough >= lowest.from) throw truncated(stream, truncatedThrough);
-  for (const group of groups) {
-    if (next >= group.above) burn(parts, stream, group);
-    else if (parts.legacyHoles === 'hold') return holdLegacy(parts, stream, group);
-    else passLegacy(parts, stream, group);
+  for (const gap of groups.flatMap(({ gaps }) => gaps)) {
+    if (next >= gap.above) burn(parts, stream, gap);
+    else if (parts.legacyHoles === 'hold') return holdLegacy(parts, stream, gap);
+    else passLegacy(parts, stream, gap);
   }
   return null;
 }
 
-function burn({ burned, metrics, log }: GapParts, stream: string, { covers, ends }: Group): void {
-  for (const range of covers) {
-    // Two readers may have judged it at once.
-    for (const { from, to } of burned.of(stream).unknown(range)) metrics.hole('burned', Number(to - from + 1n));
-    burned.add(stream, range);
-  }
-  for (const end of ends)
-    log.info({ stream, ...shownRange(burned.of(stream).around(end) ?? { from: end, to: end }) }, 'burned seqs');
+function burn({ burned, metrics, log }: GapParts, stream: string, gap: Gap): void {
+  // Two readers may have judged it at once.
+  for (const { from, to } of burned.of(stream).unknown(gap)) metrics.hole('burned', Number(to - from + 1n));
+  burned.add(stream, gap);
+  // Once for a run of any length, when its end is reached.
+  if (gap.isLast) log.info({ stream, ...shownRange(burned.of(stream).around(gap.to) ?? gap) }, 'burned seqs');
 }
 
-/** Said once for each hole: readers come back to it until an append moves the counter. */
-function holdLegacy({ held, log }: GapParts, stream: string, group: Group): Group {
+/** Said once for each: readers come back to it until an append moves the counter. */
+function holdLegacy({ held, log }: GapParts, stream: string, { from, above }: Gap): bigint {
   const last = held.of(stream);
-  if (last.at !== group.from) {
-    const fields = { stream, ...shownRange({ from: group.from, to: group.above - 1n }) };
+  if (last.at !== from) {
+    const fields = { stream, ...shownRange({ from, to: above - 1n }) };
     log.warn(fields, 'the counter stands behind the ops: reads end at missing seqs until the next append');
   }
-  last.at = group.from;
-  return group;
+  last.at = from;
+  return from;
 }
 
-function passLegacy({ metrics, log }: GapParts, stream: string, { covers }: Group): void {
-  for (const range of covers) {
-    metrics.hole('legacy', Number(range.to - range.from + 1n));
-    log.warn({ stream, ...shownRange(range) }, 'passed missing seqs that the counter stands behind');
-  }
+function passLegacy({ metrics, log }: GapParts, stream: string, gap: Gap): void {
+  metrics.hole('legacy', Number(gap.to - gap.from + 1n));
+  log.warn({ stream, ...shownRange(gap) }, 'passed missing seqs that the counter stands behind');
 }
 
 function shownRange({ from, to }: SeqRange): Readonly<Record<string, string>> {

@@ -207,6 +207,16 @@ describe('a hole', () => {
     },
   );
 
+  dynamodbTest('RLY-9: below a counter is burned, though others above it are held', async ({ endpoint }) => {
+    const spec = await withOps(endpoint, [1, 3, 5], 3n);
+    const { store, holes } = spec.open({ patienceMs: 0 });
+    expect(await store.read('s', 0n, 10)).toMatchObject({ ops: [{ seq: 1n }, { seq: 3n }], next: 3n });
+    expect(holes).toEqual([
+      ['burned', 1],
+      ['held', 1],
+    ]);
+  });
+
   dynamodbTest(
     'RLY-3: that an older writer fills after it was remembered as burned is served all the same',
     async ({ endpoint }) => {
