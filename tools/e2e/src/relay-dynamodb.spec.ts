@@ -227,8 +227,8 @@ dynamodbTest(
     const script = path.join(root, 'tools/launcher/tables.mjs');
     const make = () =>
       promisify(execFile)(process.execPath, [script, '--endpoint', endpoint], { env: { ...process.env, ...names } });
-    expect((await make()).stdout).toBe('made_ops\nmade_registry\n');
-    expect((await make()).stdout).toBe('made_ops\nmade_registry\n');
+    expect((await make()).stdout.split('\n')).toEqual(expect.arrayContaining(Object.values(names)));
+    expect((await make()).stdout.split('\n')).toEqual(expect.arrayContaining(Object.values(names)));
     const started = await RelayProcess.start({
       ...{ TIDEMARK_DATA: folder, RELAY_STORE: 'dynamodb', DYNAMODB_ENDPOINT: endpoint },
       ...names,
