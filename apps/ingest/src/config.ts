@@ -1,6 +1,13 @@
 import path from 'node:path';
 import { z } from 'zod';
-import { type Settings, address, seconds, sharedSettings } from '@tidemark/libs-service-kit';
+import {
+  type Settings,
+  address,
+  dynamodbSettings,
+  seconds,
+  sharedSettings,
+  tableName,
+} from '@tidemark/libs-service-kit';
 
 export const ingestSettings = {
   ...sharedSettings,
@@ -10,7 +17,12 @@ export const ingestSettings = {
     .min(1)
     .optional()
     .describe('folder of tenants and their tables; unset: tenant 0 with one open table, events'),
-  INGEST_DEDUPE: z.enum(['embedded']).default('embedded').describe('where ids are remembered: embedded'),
+  INGEST_DEDUPE: z
+    .enum(['embedded', 'dynamodb'])
+    .default('embedded')
+    .describe('where ids are remembered: embedded (TIDEMARK_DATA, for one process) or dynamodb'),
+  INGEST_DEDUPE_TABLE: tableName.default('tidemark_dedupe').describe('DynamoDB table of ids'),
+  ...dynamodbSettings,
   INGEST_DEDUPE_LEASE_SECS: seconds({ min: 1, max: 3600, default: 30 }).describe(
     'seconds that a claimed id is held for its request',
   ),

@@ -1,5 +1,5 @@
 import { INGEST_BODY_BYTES_MAX } from '@tidemark/libs-kernel';
-import { type ServiceDefinition, brokerRule, faultAnswer } from '@tidemark/libs-service-kit';
+import { type ServiceDefinition, brokerRule, faultAnswer, regionRule } from '@tidemark/libs-service-kit';
 import { ingestAccess } from './access.ts';
 import { ingestSettings } from './config.ts';
 import { openIngest } from './wiring.ts';
@@ -9,7 +9,7 @@ export const ingest: ServiceDefinition<typeof ingestSettings> = {
   summary: 'events over HTTP, deduplicated by id and queued once',
   prefix: 'INGEST_',
   settings: ingestSettings,
-  rules: [brokerRule],
+  rules: [brokerRule, regionRule('INGEST_DEDUPE')],
   addressSetting: 'INGEST_ADDR',
   http: {
     bodyBytesMax: INGEST_BODY_BYTES_MAX,

@@ -1,18 +1,24 @@
 import type { Broker } from '@tidemark/libs-broker-contract';
 import type { Deduplicator } from '@tidemark/libs-dedupe-contract';
 import { IngestService, type Tables } from '@tidemark/libs-ingest';
-import { type OpenService, type ServiceParts, SettingsProblem, natsSettings } from '@tidemark/libs-service-kit';
+import {
+  type OpenService,
+  type ServiceParts,
+  SettingsProblem,
+  dynamodbPlace,
+  natsSettings,
+} from '@tidemark/libs-service-kit';
 import { AppModule } from './app.module.ts';
 import { type IngestSettings, dedupeFolder, queueFolder } from './config.ts';
 import { admitEvents } from './events.controller.ts';
-import { ingestMetrics } from './ingest-metrics.ts';
+import { dedupeTableMetrics, ingestMetrics } from './ingest-metrics.ts';
 import { openTables } from './settings/open-tables.ts';
 
 /** The only place that knows which adapters ingest runs on. */
 export async function openIngest(settings: IngestSettings, parts: ServiceParts): Promise<OpenService> {
   const leaseMs = settings.INGEST_DEDUPE_LEASE_SECS;
   const broker = await openBroker(settings, parts);
-  refuseLongLease(leaseMs, broker.duplicateWindowMs);
+  refuseLongLease(leaseMs, broker.duplicateWindowMs, settings.INGEST_DEDUPE === 'dynamodb' ? SKEW_MS : 0);
   const deduplicator = await openDeduplicator(settings, parts);
   const tables = await openTables(settings, broker, parts);
   const service = openService(deduplicator, broker, tables.tables, leaseMs, parts);
@@ -39,6 +45,11 @@ async function openBroker(settings: IngestSettings, { clock, sleeper, random, lo
 
 async function openDeduplicator(settings: IngestSettings, parts: ServiceParts): Promise<Deduplicator> {
   const { clock, sleeper, random, log, metrics } = parts;
+  if (settings.INGEST_DEDUPE === 'dynamodb') {
+    const { connectDynamodbDeduplicator } = await import('@tidemark/libs-dedupe-dynamodb');
+    const world = { clock, sleeper, random, log, metrics: dedupeTableMetrics(metrics) };
+    return connectDynamodbDeduplicator({ ...dynamodbPlace(settings), table: settings.INGEST_DEDUPE_TABLE, ...world });
+  }
   const { connectEmbeddedDeduplicator } = await import('@tidemark/libs-dedupe-embedded');
   const swept = metrics.counter('tidemark_dedupe_swept_ids_total', 'Ids that the sweep removed.', ['reason']);
   return connectEmbeddedDeduplicator({
@@ -75,14 +86,17 @@ function openService(
   });
 }
 
+/** By so much the clocks of services may differ that share a dedupe table (DDP-7). */
+const SKEW_MS = 5000;
+
 /**
  * An obedient client may publish again up to two leases after the first reserve; the broker must still remember the first copy then
  * (ING-6).
  */
-function refuseLongLease(leaseMs: number, duplicateWindowMs: number): void {
-  const latestRetryMs = leaseMs + Math.ceil(leaseMs / 1000) * 1000 + 1000;
+function refuseLongLease(leaseMs: number, duplicateWindowMs: number, skewMs: number): void {
+  const latestRetryMs = leaseMs + Math.ceil(leaseMs / 1000) * 1000 + 1000 + skewMs;
   if (latestRetryMs <= duplicateWindowMs) return;
-  const secondsMax = Math.floor((duplicateWindowMs - 1000) / 2000);
+  const secondsMax = Math.floor((duplicateWindowMs - 1000 - skewMs) / 2000);
   throw new SettingsProblem([
     `INGEST_DEDUPE_LEASE_SECS: must be at most ${secondsMax}: a retry may come ${latestRetryMs / 1000} s after the first try, ` +
       `and the broker drops repeats for ${duplicateWindowMs / 1000} s`,

@@ -76,6 +76,7 @@ const files = suite === null ? [] : readdirSync(suite);
 const withSuite = suite === null ? test.skip : test;
 const read = (file: string) => readFileSync(path.join(suite!, file));
 const isJson = (file: string) => file.startsWith('y_');
+const isObject = (bytes: Uint8Array) => bytes.find((byte) => ![9, 10, 13, 32].includes(byte)) === 0x7b;
 const isContainer = (bytes: Uint8Array) =>
   [0x5b, 0x7b].includes(bytes.find((byte) => ![9, 10, 13, 32].includes(byte)) ?? 0);
 
@@ -103,6 +104,41 @@ withSuite(
   },
 );
 
+withSuite(
+  'ING-11: every file of the JSON test suite as an element of an array refuses the array, or fails or is stored alone',
+  async () => {
+    const around = ['{"event_id":1}', '{"event_id":2}'];
+    for (const file of files) {
+      const bytes = read(file);
+      const told = await send(Buffer.concat([Buffer.from(`[${around[0]},`), bytes, Buffer.from(`,${around[1]}]`)]));
+      expectDefined(told);
+      if (told.status !== 200) expect([file, told.queued]).toEqual([file, []]);
+      else if (told.body.failed === 0) expect([file, told.queued[1]]).toEqual([file, bytes.toString('utf8').trim()]);
+      else expect([file, told.body.failed, told.queued]).toEqual([file, 1, around]);
+      if (isJson(file)) expect([file, told.status, told.body.failed]).toEqual([file, 200, isObject(bytes) ? 0 : 1]);
+    }
+  },
+);
+
+withSuite('ING-11: every file of the JSON test suite as a line of NDJSON fails or is stored alone', async () => {
+  for (const file of files.filter((name) => !name.startsWith('n_'))) {
+    const bytes = read(file);
+    const told = await send(
+      Buffer.concat([Buffer.from('{"event_id":1}\n'), bytes, Buffer.from('\n{"event_id":2}')]),
+      NDJSON,
+    );
+    expectDefined(told);
+    expect([file, told.status, told.queued[0], told.queued.at(-1)]).toEqual([
+      file,
+      200,
+      '{"event_id":1}',
+      '{"event_id":2}',
+    ]);
+    const oneLine = !bytes.toString('latin1').trim().includes('\n');
+    if (isJson(file) && oneLine && isObject(bytes)) expect([file, told.body.succeeded]).toEqual([file, 3]);
+  }
+});
+
 withSuite('ING-11: a line that is no JSON fails alone, whichever it is', async () => {
   for (const file of files.filter((name) => name.startsWith('n_'))) {
     // A file of several lines would be several records.
@@ -128,3 +164,61 @@ const webhooks = sharedData('github-webhooks.ndjson');
     expect((await world.post(text, NDJSON)).body).toMatchObject({ duplicates: lines.length, succeeded: 0 });
   },
 );
+
+test('J7: 100,000 levels of nesting in a body are refused, as an object, an element or a line, and nothing is held up by them', async () => {
+  const deep = `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
+  expect(await send(deep)).toMatchObject({ status: 400, queued: [] });
+  expect(await send(`[{"event_id":1},${deep}]`)).toMatchObject({ status: 400, queued: [] });
+  expect(await send('['.repeat(100_000))).toMatchObject({ status: 400, queued: [] });
+  expect(await send(`{"event_id":1}\n${deep}\n{"event_id":2}`, NDJSON)).toMatchObject({
+    status: 200,
+    body: { succeeded: 2, failed: 1 },
+  });
+});
+
+test('J14: members called __proto__ and constructor travel as they came by every way in, and touch nothing', async () => {
+  const record = '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"event_id":"e"}';
+  expect((await send(record)).queued).toEqual([record]);
+  expect((await send(`[${record}]`)).queued).toEqual([record]);
+  expect((await send(`${record}\n`, NDJSON)).queued).toEqual([record]);
+  expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+});
+
+test('J8, ING-7: neighbours beyond 2^53 are two ids, 1 and "1" one, and an id may be 10 KB long', async () => {
+  const long = 'x'.repeat(10_240);
+  const ids = [
+    '9007199254740992',
+    '9007199254740993',
+    '1',
+    '"1"',
+    `"${long}a"`,
+    `"${long}b"`,
+    `"${long}a"`,
+    'null',
+    '""',
+  ];
+  const { body } = await send(ids.map((id) => `{"event_id":${id}}`).join('\n'), NDJSON);
+  expect(body.results.map((one: object) => ('ok' in one ? 'ok' : 'duplicate' in one ? 'duplicate' : 'error'))).toEqual([
+    'ok',
+    'ok',
+    'ok',
+    'duplicate',
+    'ok',
+    'ok',
+    'duplicate',
+    'ok',
+    'ok',
+  ]);
+});
+
+test('J10: event_id given twice is refused as an object, and alone as an element or a line', async () => {
+  const twice = '{"event_id":"a","event_id":"b"}';
+  expect((await send(twice)).status).toBe(400);
+  expect((await send(`[${twice},{"event_id":"c"}]`)).queued).toEqual(['{"event_id":"c"}']);
+  expect((await send(`${twice}\n{"event_id":"c"}`, NDJSON)).queued).toEqual(['{"event_id":"c"}']);
+});
+
+test('PR 164: a member that asks for a deletion or an update is content like any other', async () => {
+  const record = '{"event_id":"e","op":"delete","_delete":true,"$set":{"a":1}}';
+  expect((await send(record)).queued).toEqual([record]);
+});
