@@ -36,7 +36,7 @@ test('R20, RLY-14: who is woken by an append shares no read that began before it
   expect(store.reads).toBe(2);
 });
 
-// kills: tail-pages.ts: reading.then(forget, forget) => reading.then(() => {}, () => {})
+// kills: tail-pages.ts: reading.then(forget, forget) => void forget
 test('RLY-14: a read that ended is not shared any more', async () => {
   const store = new HeldOpStore();
   const pages = new TailPages(store, () => 0);
