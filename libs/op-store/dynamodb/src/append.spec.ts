@@ -347,7 +347,28 @@ describe('writers that meet', () => {
     },
   );
 
-  // kills: append.ts: this.#lost = this.#fruitless = 0; => this.#fruitless = 0;
+  // kills: append.ts: this.#beaten < BEATEN_MAX => true
+  dynamodbTest(
+    'RLY-8, RLY-11: a writer that lost twice in a row tries with one op, and goes on with full rounds',
+    async ({ endpoint }) => {
+      const spec = await SpecStore.make(endpoint);
+      const other = spec.open().store;
+      const { store, client, rounds } = spec.open();
+      client.between = async (sent, pass) => {
+        if (sent.name === ROUND && rounds.length < 3)
+          await other.append('s', [anOp({ opId: `other-${rounds.length}` })]);
+        return pass();
+      };
+      await store.append('s', someOps(60));
+      expect(rounds).toEqual(['lost', 'lost', 'lost', 'stored', 'stored', 'stored']);
+      const sizes = client.sent.flatMap(({ name, input }) =>
+        name === ROUND ? [(input['TransactItems'] as object[]).length] : [],
+      );
+      expect(sizes).toEqual([99, 100, 4, 4, 100, 22]);
+    },
+  );
+
+  // kills: append.ts: this.#lost = this.#beaten = this.#fruitless = 0; => this.#beaten = this.#fruitless = 0;
   dynamodbTest('RLY-11: a round that stores something begins the count anew', async ({ endpoint }) => {
     const spec = await SpecStore.make(endpoint);
     const { store, rounds, client } = spec.open({ contentionRounds: 2, maxOpsPerRound: 1 });

@@ -42,6 +42,12 @@ interface Pending extends WaitingOp {
 const CONTENDED: BackoffShape = { baseMs: 5, ceilingMs: 80 };
 const THROTTLED: BackoffShape = { baseMs: 50, ceilingMs: 1000 };
 
+/**
+ * A writer that was beaten so often sends one op alone, until it wins: a lost round is billed like a stored one, and who stored anything
+ * knows the counter first, so that the next round is a full one.
+ */
+const BEATEN_MAX = 2;
+
 /** Rounds that may bring nothing, of any kind: no table in good order comes near it. */
 const FRUITLESS_FACTOR = 10;
 
@@ -69,8 +75,9 @@ export class Append {
   /** In the order given, each op id once. */
   #waiting: Pending[] = [];
   readonly #told = new Map<string, AppendOutcome>();
-  /** In a row. */
+  /** In a row; and of those, the ones that another writer won. */
   #lost = 0;
+  #beaten = 0;
   #fruitless = 0;
 
   constructor(parts: AppendParts, stream: string, end: StreamEnd, unwanted?: AbortSignal) {
@@ -100,7 +107,8 @@ export class Append {
   async #round(): Promise<void> {
     const { clock } = this.#parts;
     await this.#sleep(this.#end.courtesy.pauseMs(clock.monotonic()));
-    const round = planRound(this.#waiting, await this.#position(), this.#parts.maxOpsPerRound);
+    const opsMax = this.#beaten < BEATEN_MAX ? this.#parts.maxOpsPerRound : 1;
+    const round = planRound(this.#waiting, await this.#position(), opsMax);
     if (round.ops.length === 0) throw noSeqLeft(this.#stream, round.base);
     const sentAtMs = clock.monotonic();
     const answer = await this.#send(round);
@@ -148,6 +156,7 @@ export class Append {
         return this.#settleClaimed(round, answer.claims);
       case 'lost':
         end.moved(answer.counter);
+        this.#beaten++;
         return this.#lose(CONTENDED);
       case 'taken':
         end.taken(round.base);
@@ -156,6 +165,9 @@ export class Append {
         end.gap(round.base);
         return this.#goOn();
       case 'conflict':
+        end.forget();
+        this.#beaten++;
+        return this.#lose(CONTENDED);
       case 'unanswered':
         end.forget();
         return this.#lose(CONTENDED);
@@ -236,13 +248,13 @@ export class Append {
 
   /** The next round knows more than the last. */
   #goOn(): void {
-    this.#lost = 0;
+    this.#lost = this.#beaten = 0;
     const roundsMax = this.#parts.contentionRounds * FRUITLESS_FACTOR;
     if (++this.#fruitless > roundsMax) throw this.#contended(`stored nothing in ${this.#fruitless} rounds`, roundsMax);
   }
 
   #answered(): void {
-    this.#lost = this.#fruitless = 0;
+    this.#lost = this.#beaten = this.#fruitless = 0;
     this.#waiting = this.#waiting.filter(({ op }) => !this.#told.has(op.opId));
   }
 
