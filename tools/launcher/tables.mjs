@@ -22,6 +22,12 @@ const makers = [
     await createTables(client, { opsTable, registryTable }, sleeper);
     return [opsTable, registryTable];
   },
+  async (client, sleeper) => {
+    const { createDedupeTable } = await import('../../libs/dedupe/dynamodb/src/table.ts');
+    const table = process.env.INGEST_DEDUPE_TABLE || 'tidemark_dedupe';
+    await createDedupeTable(client, table, sleeper);
+    return [table];
+  },
 ];
 
 function parse(args) {

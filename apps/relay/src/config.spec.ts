@@ -1,9 +1,9 @@
 import { SettingsProblem, parseSettings } from '@tidemark/libs-service-kit';
-import { databaseRule, dynamodbRule, madeUpCredentials, relaySettings } from './config.ts';
+import { databaseRule, relaySettings } from './config.ts';
 
 function problems(env: Record<string, string>): readonly string[] {
   try {
-    parseSettings(relaySettings, 'RELAY_', env, [databaseRule, dynamodbRule]);
+    parseSettings(relaySettings, 'RELAY_', env, [databaseRule]);
   } catch (error) {
     if (error instanceof SettingsProblem) return error.problems;
     throw error;
@@ -15,16 +15,6 @@ test('OPS-2: an unknown store is told which ones there are', () => {
   const known = 'RELAY_STORE: must be one of sqlite, postgres, dynamodb';
   expect(problems({ RELAY_STORE: 'mysql' })).toEqual([`${known}, not "mysql"`]);
   expect(problems({ RELAY_STORE: 'DynamoDB' })).toEqual([`${known}, not "DynamoDB"`]);
-});
-
-// kills: config.ts: && given.DYNAMODB_ENDPOINT === undefined => && true
-test('OPS-2: DynamoDB needs a region or a stand-in, and is not asked for otherwise', () => {
-  const store = { RELAY_STORE: 'dynamodb' };
-  expect(problems(store)).toEqual([
-    'AWS_REGION: must be set where RELAY_STORE is dynamodb (or DYNAMODB_ENDPOINT, for a stand-in)',
-  ]);
-  expect(problems({ ...store, AWS_REGION: 'eu-central-1' })).toEqual([]);
-  expect(problems({ ...store, DYNAMODB_ENDPOINT: 'http://127.0.0.1:8000' })).toEqual([]);
 });
 
 test.each([
@@ -50,19 +40,6 @@ test('RLY-8: a transaction carries 49 ops unless it is told otherwise', () => {
     RELAY_DYNAMODB_LEGACY_HOLES: 'hold',
     RELAY_DYNAMODB_LONG_RUNS: false,
   });
-});
-
-// kills: config.ts: return isLoopback(new URL(endpoint).hostname => return !isLoopback(new URL(endpoint).hostname
-test.each([
-  [{}, false],
-  [{ DYNAMODB_ENDPOINT: 'http://127.0.0.1:8000' }, true],
-  [{ DYNAMODB_ENDPOINT: 'http://localhost:8000' }, true],
-  [{ DYNAMODB_ENDPOINT: 'http://[::1]:8000' }, true],
-  [{ DYNAMODB_ENDPOINT: 'http://dynamodb:8000' }, false],
-  [{ DYNAMODB_ENDPOINT: 'http://127.0.0.1:8000', AWS_ACCESS_KEY_ID: 'key' }, false],
-  [{ DYNAMODB_ENDPOINT: 'http://127.0.0.1:8000', AWS_PROFILE: 'mine' }, false],
-])('SEC-1: with %j made-up credentials are used: %s', (env, made) => {
-  expect(madeUpCredentials(parseSettings(relaySettings, 'RELAY_', env))).toBe(made);
 });
 
 test('OPS-2: Postgres needs to be told where it is, and is not asked for otherwise', () => {

@@ -5,11 +5,12 @@ import {
   type SettingsRule,
   address,
   corsOrigins,
-  isLoopback,
+  dynamodbSettings,
   onOff,
   seconds,
   secret,
   sharedSettings,
+  tableName,
 } from '@tidemark/libs-service-kit';
 
 const whole = (bounds: { readonly min: number; readonly max: number; readonly default: number }) =>
@@ -22,15 +23,6 @@ export const databaseRule: SettingsRule = (given) =>
   given.RELAY_STORE === 'postgres' && given.DATABASE_URL === undefined
     ? ['DATABASE_URL: must be set where RELAY_STORE is postgres']
     : [];
-
-/** On AWS the region says where the tables are; no region is a good default. */
-export const dynamodbRule: SettingsRule = (given) =>
-  given.RELAY_STORE === 'dynamodb' && given.AWS_REGION === undefined && given.DYNAMODB_ENDPOINT === undefined
-    ? ['AWS_REGION: must be set where RELAY_STORE is dynamodb (or DYNAMODB_ENDPOINT, for a stand-in)']
-    : [];
-
-/** As DynamoDB takes it. */
-const tableName = z.string().regex(/^[\w.-]{3,255}$/, 'must be 3 to 255 letters, digits, or one of . _ -');
 
 export const relaySettings = {
   ...sharedSettings,
@@ -73,13 +65,7 @@ export const relaySettings = {
   RELAY_DYNAMODB_LONG_RUNS: onOff('off').describe(
     'on: long runs of missing ops are judged by their end (only Tidemark may write the table)',
   ),
-  DYNAMODB_ENDPOINT: z
-    .url({ protocol: /^https?$/, error: 'must be a URL such as http://127.0.0.1:8000' })
-    .optional()
-    .describe('a stand-in for DynamoDB; unset: AWS'),
-  AWS_REGION: z.string().min(1).optional().describe('region of the DynamoDB tables'),
-  AWS_ACCESS_KEY_ID: z.string().optional().describe('read by the AWS SDK, as all of its standard variables'),
-  AWS_PROFILE: z.string().optional().describe('read by the AWS SDK'),
+  ...dynamodbSettings,
   RELAY_PUSH_DEADLINE_SECS: seconds({ min: 1, max: 300, default: 20 }).describe(
     'seconds after which a push is answered, whatever became of it',
   ),
@@ -126,13 +112,6 @@ export type RelaySettings = Settings<typeof relaySettings>;
 
 export function sqliteFile(settings: RelaySettings): string {
   return settings.RELAY_SQLITE_FILE ?? path.join(settings.TIDEMARK_DATA, 'relay.sqlite');
-}
-
-/** A stand-in on this machine wants a signature and takes any: without credentials of its own the relay signs with made-up ones. */
-export function madeUpCredentials(settings: RelaySettings): boolean {
-  const { DYNAMODB_ENDPOINT: endpoint, AWS_ACCESS_KEY_ID: key, AWS_PROFILE: profile } = settings;
-  if (endpoint === undefined || key !== undefined || profile !== undefined) return false;
-  return isLoopback(new URL(endpoint).hostname.replace(/^\[|\]$/g, ''));
 }
 
 /** The embedded queue is a file in this folder, shared with ingest. */

@@ -1,8 +1,15 @@
 import { PRESENCE_BODY_BYTES_MAX, PUSH_BODY_BYTES_MAX, type Fault } from '@tidemark/libs-kernel';
-import { type Answer, type ServiceDefinition, brokerRule, faultAnswer, toldText } from '@tidemark/libs-service-kit';
+import {
+  type Answer,
+  type ServiceDefinition,
+  brokerRule,
+  faultAnswer,
+  regionRule,
+  toldText,
+} from '@tidemark/libs-service-kit';
 import type { FastifyRequest } from 'fastify';
 import { relayAccess } from './access.ts';
-import { databaseRule, dynamodbRule, relaySettings } from './config.ts';
+import { databaseRule, relaySettings } from './config.ts';
 import { openRelay } from './wiring.ts';
 
 export const relay: ServiceDefinition<typeof relaySettings> = {
@@ -10,7 +17,7 @@ export const relay: ServiceDefinition<typeof relaySettings> = {
   summary: 'append-only op logs over HTTP, one gap-free order per stream',
   prefix: 'RELAY_',
   settings: relaySettings,
-  rules: [databaseRule, dynamodbRule, brokerRule],
+  rules: [databaseRule, regionRule('RELAY_STORE'), brokerRule],
   addressSetting: 'RELAY_ADDR',
   http: {
     bodyBytesMax: PUSH_BODY_BYTES_MAX,

@@ -7,9 +7,9 @@ import type {
   PresenceBoard,
 } from '@tidemark/libs-op-store-contract';
 import { DeadLetters, MachinesService, PushService, toldAppends } from '@tidemark/libs-relay';
-import { type OpenService, type ServiceParts, natsSettings } from '@tidemark/libs-service-kit';
+import { type OpenService, type ServiceParts, dynamodbPlace, natsSettings } from '@tidemark/libs-service-kit';
 import { AppModule } from './app.module.ts';
-import { type RelaySettings, madeUpCredentials, queueFolder, sqliteFile } from './config.ts';
+import { type RelaySettings, queueFolder, sqliteFile } from './config.ts';
 import { dynamodbMetrics, openHub, openIntake, openTail, openWriter } from './flows.ts';
 
 /** The only place that knows which adapters the relay runs on. Each is loaded when its setting asks for it. */
@@ -95,12 +95,9 @@ async function openStore(settings: RelaySettings, parts: ServiceParts): Promise<
     }
     case 'dynamodb': {
       const { connectDynamodb } = await import('@tidemark/libs-op-store-dynamodb');
-      const endpoint = settings.DYNAMODB_ENDPOINT;
       const stores = await connectDynamodb({
         ...{ clock, sleeper, random, log },
-        endpoint,
-        region: settings.AWS_REGION ?? (endpoint === undefined ? undefined : 'us-east-1'),
-        credentials: madeUpCredentials(settings) ? { accessKeyId: 'none', secretAccessKey: 'none' } : undefined,
+        ...dynamodbPlace(settings),
         opsTable: settings.RELAY_DYNAMODB_TABLE,
         registryTable: settings.RELAY_DYNAMODB_REGISTRY_TABLE,
         maxOpsPerRound: settings.RELAY_DYNAMODB_MAX_OPS_PER_ROUND,

@@ -5,6 +5,7 @@ export { type CorsOrigins, corsOrigins } from './cors.ts';
 export { type Route, routesOf } from './gate.ts';
 export { bodyOf } from './bodies.ts';
 export * from './close-http.ts';
+export { dynamodbPlace, dynamodbSettings, regionRule, tableName } from './dynamodb-settings.ts';
 export * from './health.ts';
 export * from './http.ts';
 export { HTTP_BOUNDS, type HttpBounds } from './http-bounds.ts';

@@ -32,13 +32,19 @@ export interface ClientOptions {
   readonly endpoint?: string | undefined;
   /** Default: what the SDK finds in its environment. Without any, `misconfigured`. */
   readonly region?: string | undefined;
+  /** Default: what the SDK finds in its environment. */
+  readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string } | undefined;
 }
 
 /** One attempt for each call: TableCalls repeats, since it knows how much time is left. A socket for every call that may run. */
-export async function openClient({ endpoint, region }: ClientOptions, callsMax: number): Promise<DynamoDBClient> {
+export async function openClient(
+  { endpoint, region, credentials }: ClientOptions,
+  callsMax: number,
+): Promise<DynamoDBClient> {
   const client = new DynamoDBClient({
     ...(endpoint === undefined ? {} : { endpoint }),
     ...(region === undefined ? {} : { region }),
+    ...(credentials === undefined ? {} : { credentials }),
     maxAttempts: 1,
     requestHandler: { httpAgent: agentOf(callsMax), httpsAgent: agentOf(callsMax) },
   });
