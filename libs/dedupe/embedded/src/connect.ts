@@ -5,6 +5,7 @@ import { checkFormat } from './format.ts';
 import { JoinedWrites } from './joined-writes.ts';
 import { LevelFolder } from './level-folder.ts';
 import { PendingClaims } from './pending-claims.ts';
+import { StoredIds } from './stored-ids.ts';
 import { type SweepReport, Sweeper } from './sweep.ts';
 
 export interface EmbeddedDedupeOptions {
@@ -24,14 +25,13 @@ export interface EmbeddedDedupeOptions {
 export async function connectEmbeddedDeduplicator(options: EmbeddedDedupeOptions): Promise<Deduplicator> {
   const { folder, clock, random, sleeper, onSweep = () => {} } = options;
   const level = await LevelFolder.open(folder);
-  try {
-    await checkFormat(level);
-  } catch (fault) {
+  const isEmpty = await checkFormat(level).catch(async (fault: unknown) => {
     await level.close();
     throw fault;
-  }
-  const writes = new JoinedWrites(level);
+  });
+  const stored = new StoredIds({ isEmpty });
+  const writes = new JoinedWrites(level, stored);
   const pending = new PendingClaims(clock, random);
-  const sweeper = new Sweeper({ level, writes, clock, sleeper, onSweep });
-  return new EmbeddedDeduplicator({ level, writes, pending, clock, sweeper });
+  const sweeper = new Sweeper({ level, writes, stored, clock, sleeper, onSweep });
+  return new EmbeddedDeduplicator({ level, writes, stored, pending, clock, sweeper });
 }

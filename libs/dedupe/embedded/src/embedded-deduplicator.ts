@@ -14,11 +14,13 @@ import type { JoinedWrites } from './joined-writes.ts';
 import type { LevelFolder } from './level-folder.ts';
 import type { PendingClaims } from './pending-claims.ts';
 import { reserveDistinct } from './reserve.ts';
+import type { StoredIds } from './stored-ids.ts';
 import type { Sweeper } from './sweep.ts';
 
 export interface EmbeddedParts {
   readonly level: LevelFolder;
   readonly writes: JoinedWrites;
+  readonly stored: StoredIds;
   readonly pending: PendingClaims;
   readonly clock: Clock;
   readonly sweeper: Sweeper;

@@ -5,14 +5,18 @@ import type { LevelFolder } from './level-folder.ts';
 export const FORMAT_KEY = '!format';
 const FORMAT = 1;
 
-/** Marks an empty folder with this build's format; refuses a newer one, and a LevelDB folder of anything else (OPS-5). */
-export async function checkFormat(level: LevelFolder): Promise<void> {
+/** Marks an empty folder with this build's format, and answers whether it was empty; refuses a newer one, and a LevelDB folder of anything else (OPS-5). */
+export async function checkFormat(level: LevelFolder): Promise<boolean> {
   const [value] = await level.getMany([FORMAT_KEY]);
-  if (value === undefined) return markEmpty(level);
+  if (value === undefined) {
+    await markEmpty(level);
+    return true;
+  }
   const text = Buffer.from(value).toString();
   if (!/^[1-9][0-9]*$/.test(text)) throw refused('corrupt', level, 'its format mark cannot be read');
   if (Number(text) > FORMAT)
     throw refused('misconfigured', level, `format ${text} is newer than ${FORMAT}, the newest this build reads`);
+  return false;
 }
 
 async function markEmpty(level: LevelFolder): Promise<void> {

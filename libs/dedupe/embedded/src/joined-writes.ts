@@ -1,4 +1,5 @@
 import type { LevelFolder, Put } from './level-folder.ts';
+import type { StoredIds } from './stored-ids.ts';
 
 /**
  * One write at a time, in order. Commits that wait while another write runs share one batch and one fsync, so that 64 callers cost
@@ -6,12 +7,14 @@ import type { LevelFolder, Put } from './level-folder.ts';
  */
 export class JoinedWrites {
   readonly #level: LevelFolder;
+  readonly #stored: StoredIds;
   #waiting: Put[] = [];
   #next: Promise<void> | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(level: LevelFolder) {
+  constructor(level: LevelFolder, stored: StoredIds) {
     this.#level = level;
+    this.#stored = stored;
   }
 
   /** Resolves when the puts are on disk; rejects when their batch failed, with outcome `unknown`. */
@@ -31,6 +34,7 @@ export class JoinedWrites {
     const puts = this.#waiting;
     this.#waiting = [];
     this.#next = undefined;
+    for (const { key } of puts) this.#stored.add(key);
     return this.#level.write(puts, { sync: true });
   }
 }

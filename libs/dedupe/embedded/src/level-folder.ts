@@ -39,6 +39,11 @@ export class LevelFolder {
     return this.#read((level) => level.iterator({ gt: after, limit, fillCache: false }).all());
   }
 
+  /** Of the files; what was written last may not be among them. */
+  approximateBytes(): Promise<number> {
+    return this.#read((level) => level.approximateSize('', '\u{10ffff}'));
+  }
+
   /** Atomic; on disk when it resolves, if `sync`. One at a time: only JoinedWrites calls it once the folder is in use. */
   async write(operations: readonly (Put | Del)[], { sync }: { readonly sync: boolean }): Promise<void> {
     const level = await this.#usable();

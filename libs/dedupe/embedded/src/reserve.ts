@@ -3,9 +3,11 @@ import type { Clock } from '@tidemark/libs-kernel';
 import { isLiveCommit } from './commit-value.ts';
 import type { LevelFolder } from './level-folder.ts';
 import type { PendingClaims, Verdicts } from './pending-claims.ts';
+import type { StoredIds } from './stored-ids.ts';
 
 interface ReserveParts {
   readonly level: LevelFolder;
+  readonly stored: StoredIds;
   readonly pending: PendingClaims;
   readonly clock: Clock;
 }
@@ -83,28 +85,36 @@ function takeFree(
   return { taken, awaited };
 }
 
-/** Reads all taken ids at once; answers which are committed. */
+/** Reads at once what may be stored, of the taken ids; answers which are committed. */
 async function decide(
-  { level, pending, clock }: ReserveParts,
+  parts: ReserveParts,
   taken: readonly Taken[],
   leaseMs: number,
   answers: Answers,
 ): Promise<ReadonlySet<string>> {
-  if (taken.length === 0) return NONE;
-  const values = await level.getMany(taken.map(({ stored }) => stored));
-  const nowMs = clock.now();
-  const committed = new Set<string>();
-  taken.forEach(({ key, stored, token }, i) => {
-    if (isLiveCommit(values[i], nowMs)) {
-      committed.add(stored);
+  const { pending } = parts;
+  const committed = await committedAmong(parts, taken);
+  for (const { key, stored, token } of taken) {
+    if (committed.has(stored)) {
       pending.drop(stored, token);
       answers.set(stored, { status: 'duplicate', key });
     } else {
       pending.settle(stored, leaseMs);
       answers.set(stored, { status: 'claimed', key, token });
     }
-  });
+  }
   return committed;
+}
+
+async function committedAmong(
+  { level, stored, clock }: ReserveParts,
+  taken: readonly Taken[],
+): Promise<ReadonlySet<string>> {
+  const asked = taken.map((id) => id.stored).filter((id) => !stored.isAbsent(id));
+  if (asked.length === 0) return NONE;
+  const values = await level.getMany(asked);
+  const nowMs = clock.now();
+  return new Set(asked.filter((_, i) => isLiveCommit(values[i], nowMs)));
 }
 
 async function stillOpen(awaited: readonly Awaited[], answers: Answers): Promise<readonly StoredId[]> {

@@ -28,6 +28,12 @@ export class SpecFolder {
     return store;
   }
 
+  /** Opens a folder that another process has left: what it holds is not known yet, so that every reserve reads. */
+  async reopen(options: Partial<EmbeddedDedupeOptions> = {}): Promise<Deduplicator> {
+    await (await this.open()).close();
+    return this.open(options);
+  }
+
   async end(): Promise<void> {
     for (const store of this.#opened) await store.close();
     await rm(this.path, { recursive: true, force: true });

@@ -3,6 +3,7 @@ import { stateOf } from './commit-value.ts';
 import { FORMAT_KEY } from './format.ts';
 import type { JoinedWrites } from './joined-writes.ts';
 import type { LevelFolder } from './level-folder.ts';
+import type { StoredIds } from './stored-ids.ts';
 
 /** Keys that one pass deleted: their retention was over, or their value was not in the format. */
 export interface Swept {
@@ -15,6 +16,7 @@ export type SweepReport = ({ readonly kind: 'done' } & Swept) | { readonly kind:
 export interface SweepParts {
   readonly level: LevelFolder;
   readonly writes: JoinedWrites;
+  readonly stored: StoredIds;
   readonly clock: Clock;
   readonly sleeper: Sleeper;
   readonly onSweep: (report: SweepReport) => void;
@@ -24,6 +26,8 @@ const FIRST_PASS_AFTER_MS = 60_000;
 const PASS_EVERY_MS = 3_600_000;
 const CHUNK_KEYS = 1_024;
 const PAUSE_MS = 10;
+/** On disk, of an id that is short. */
+const BYTES_PER_ID = 32;
 
 /**
  * Gives the disk of expired ids back; what a reserve answers does not depend on it. Small chunks with pauses (at most about 100,000
@@ -65,26 +69,43 @@ export class Sweeper {
   }
 }
 
-/** Every key once, in order; ends early, with what it has deleted so far, when `signal` aborts. */
-export async function sweepOnce(
-  { level, writes, clock, sleeper }: Omit<SweepParts, 'onSweep'>,
+/** Every key once, in order; ends early, with what it has deleted so far, when `signal` aborts. Learns which ids are stored. */
+export async function sweepOnce(parts: Omit<SweepParts, 'onSweep'>, signal?: AbortSignal): Promise<Swept> {
+  const { level, writes, stored } = parts;
+  const idsAbout = (await level.approximateBytes()) / BYTES_PER_ID;
+  await writes.alone(async () => stored.begin(idsAbout));
+  let isComplete = false;
+  try {
+    const swept = await sweepChunks(parts, signal);
+    isComplete = swept.isComplete;
+    return { expired: swept.expired, unreadable: swept.unreadable };
+  } finally {
+    stored.end({ isComplete });
+  }
+}
+
+async function sweepChunks(
+  { level, writes, stored, clock, sleeper }: Omit<SweepParts, 'onSweep'>,
   signal?: AbortSignal,
-): Promise<Swept> {
+): Promise<Swept & { isComplete: boolean }> {
   let expired = 0;
   let unreadable = 0;
   for (let after = FORMAT_KEY; !signal?.aborted;) {
     const chunk = await level.scan(after, CHUNK_KEYS);
-    const dead = chunk.filter(([, value]) => stateOf(value, clock.now()) !== 'live').map(([key]) => key);
+    const dead: string[] = [];
+    for (const [key, value] of chunk)
+      if (stateOf(value, clock.now()) === 'live') stored.found(key);
+      else dead.push(key);
     if (dead.length > 0) {
       const deleted = await writes.alone(() => deleteDead(level, dead, clock));
       expired += deleted.expired;
       unreadable += deleted.unreadable;
     }
-    if (chunk.length < CHUNK_KEYS) break;
+    if (chunk.length < CHUNK_KEYS) return { expired, unreadable, isComplete: true };
     after = chunk.at(-1)![0];
     await sleeper.sleep(PAUSE_MS, signal);
   }
-  return { expired, unreadable };
+  return { expired, unreadable, isComplete: false };
 }
 
 /**
