@@ -82,26 +82,29 @@ function serversOf(servers: string | readonly string[]): string[] {
 function authenticatorOf(auth: JetStreamAuth): Authenticator {
   switch (auth.kind) {
     case 'creds':
-      return credsAuthenticator(fileText(auth.file));
+      return fromFile(auth.file, (creds) => credsAuthenticator(creds));
     case 'nkey':
-      return nkeyAuthenticator(() => Buffer.from(secretOf(fileText(auth.seedFile)())));
-    case 'password': {
-      const password = fileText(auth.passwordFile);
-      return usernamePasswordAuthenticator(auth.user, () => secretOf(password()));
-    }
+      return fromFile(auth.seedFile, (seed) => nkeyAuthenticator(Buffer.from(secretOf(seed))));
+    case 'password':
+      return fromFile(auth.passwordFile, (password) => usernamePasswordAuthenticator(auth.user, secretOf(password)));
   }
 }
 
-/** Reads the file now, so that a missing one fails the start, and again at every connect; a file that is gone by then stays as it was. */
-function fileText(file: string): () => Buffer {
-  let last = read(file);
-  return () => {
+/**
+ * Reads the file now, so that a missing one fails the start, and again at every connect. One that cannot be used then is being exchanged:
+ * it stays as it was, for the client ends for good when it has nothing to say.
+ */
+function fromFile(file: string, authenticatorWith: (bytes: Buffer) => Authenticator): Authenticator {
+  let good = authenticatorWith(read(file));
+  return (nonce) => {
     try {
-      last = read(file);
+      const fresh = authenticatorWith(read(file));
+      const said = fresh(nonce);
+      good = fresh;
+      return said;
     } catch {
-      // Being exchanged just now.
+      return good(nonce);
     }
-    return last;
   };
 }
 

@@ -33,7 +33,7 @@ export class Link {
     this.sleeper = sleeper;
     this.#log = log;
     void this.#follow();
-    void connection.closed().then(() => this.#broken());
+    void connection.closed().then((error) => this.#ended(error));
   }
 
   static async open(options: ConnectionOptions, parts: LinkParts): Promise<Link> {
@@ -124,6 +124,12 @@ export class Link {
     if (this.#connected && !this.#closed) this.#log.warn({}, 'the connection to the broker broke');
     this.#connected = false;
     for (const reject of [...this.#underWay]) reject(new ConnectionLost('the connection broke'));
+  }
+
+  /** The client gives up by itself only when it cannot speak to a server at all, such as one that has no TLS any more. */
+  #ended(error: Error | void): void {
+    this.#broken();
+    if (!this.#closed) this.#log.warn({ error }, 'the connection to the broker ended for good: start anew');
   }
 
   #restored(): void {

@@ -29,6 +29,17 @@ const BUSY = new Set<number>([10004, 10005, 10007, 10008, 10009, 10010, 10023, 1
 const NO_SPACE = new Set<number>([10023, 10028, 10047]);
 const WRONG_TOPOLOGY = new Set<number>([10012, 10039, 10052, 10060, 10065, 10074]);
 
+const WRONG_ACCESS = new Set<string>([
+  ErrorCode.AuthorizationViolation,
+  ErrorCode.AuthenticationExpired,
+  ErrorCode.AccountExpired,
+  ErrorCode.BadAuthentication,
+  ErrorCode.BadCreds,
+  ErrorCode.PermissionsViolation,
+  ErrorCode.ServerOptionNotAvailable,
+  ErrorCode.InvalidOption,
+]);
+
 const SILENT = new Set<string>([
   ErrorCode.Timeout,
   ErrorCode.NoResponders,
@@ -93,13 +104,20 @@ export function throwFault(thrown: unknown): never {
 
 function faultCodeOf(thrown: unknown): FaultCode {
   if (isSilence(thrown)) return 'unavailable';
+  if (isDistrust(thrown)) return 'misconfigured';
   if (!(thrown instanceof NatsError)) return 'internal';
   const number = refusalNumber(thrown);
-  if (number === undefined) return thrown.isAuthError() || thrown.isPermissionError() ? 'misconfigured' : 'unavailable';
+  if (number === undefined) return WRONG_ACCESS.has(thrown.code) ? 'misconfigured' : 'unavailable';
   if (number === REFUSED.streamNotFound) return 'not_found';
   if (NO_SPACE.has(number)) return 'disk_full';
   if (WRONG_TOPOLOGY.has(number)) return 'misconfigured';
   return BUSY.has(number) ? 'unavailable' : 'internal';
+}
+
+/** A certificate that is not trusted, by one side or the other. */
+function isDistrust(thrown: unknown): boolean {
+  const { code = '' } = thrown as { readonly code?: unknown };
+  return typeof code === 'string' && /CERT|TLS|SSL|SIGNATURE/.test(code);
 }
 
 function textOf(thrown: unknown): string {
