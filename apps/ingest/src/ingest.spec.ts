@@ -112,3 +112,13 @@ test('ING-9: GET /v1/tables tells the tables of the tenant', async () => {
   const unknown = await fetch(`${ingest.url}/v1/tables`, { headers: { 'x-tenant-id': 'acme' } });
   expect([unknown.status, await unknown.json()]).toEqual([404, { error: 'unknown tenant: acme' }]);
 });
+
+test('ING-9: a tenant whose settings never were good is 503 on every route, without a detail', async () => {
+  const invalid = await startIngest({ tenants: () => [], tenant: () => ({ kind: 'invalid' }) });
+  for (const answer of [await invalid.post('{}'), await fetch(`${invalid.url}/v1/tables`)]) {
+    expect([answer.status, await answer.json()]).toEqual([503, { error: 'tenant settings are invalid' }]);
+    expect(answer.headers.get('vary')).toBe('X-Tenant-ID');
+    expect(answer.headers.get('tidemark-outcome')).toBe('not-done');
+  }
+  await invalid.close();
+});

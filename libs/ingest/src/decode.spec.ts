@@ -103,3 +103,7 @@ test('J4, J5: however a body is cut into lines, decoding it at once or line by l
     }),
   );
 });
+
+test('ING-11: an object that is spread over lines of NDJSON is as many broken records', () => {
+  expect(read('ndjson', '{\n "a": 1\n}\n{"b":2}')).toEqual(['{', ' "a": 1', '}', '{"b":2}']);
+});

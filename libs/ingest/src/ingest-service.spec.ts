@@ -1,4 +1,5 @@
 import { idempotencyKey } from '@tidemark/libs-wire';
+import { memberField } from './field.ts';
 import { IngestWorld, LEASE_MS, NDJSON, key, ndjson } from './spec-world.ts';
 import { type TableSettings, fixedTables, openTable } from './tables.ts';
 
@@ -269,4 +270,24 @@ describe('retries and rivals', () => {
     expect(world.counts).toEqual({ missing_id: 1, ...ends });
     expect(Object.values(ends).reduce((a, b) => a + b)).toBe(batch.length);
   });
+});
+
+test('ING-9, PR 508: a request keeps the settings that it began with; a reload takes effect at the next one', async () => {
+  let now = fixedTables({ '0': [{ ...openTable('events'), retentionMs: 600_000 }] });
+  const world = new IngestWorld({ tables: { tenants: () => ['0'], tenant: (id) => now.tenant(id) } });
+  world.beforePublish(1, async () => {
+    now = fixedTables({ '0': [{ ...openTable('events'), requireId: true, idField: memberField('id') }] });
+  });
+  const body = ndjson(300);
+  expect((await world.post(body, NDJSON)).body).toMatchObject({ succeeded: 300 });
+  expect([world.dedupe.retentionMs(key('1')), world.dedupe.retentionMs(key('300'))]).toEqual([600_000, 600_000]);
+  expect((await world.post(body, NDJSON)).body).toMatchObject({ failed: 300 });
+});
+
+test('#370: records whose id is null do not collapse into one', async () => {
+  const three = '{"event_id":null,"n":1}\n{"event_id":null,"n":2}\n{"event_id":null,"n":3}';
+  const open = new IngestWorld();
+  expect((await open.post(three, NDJSON)).body).toMatchObject({ succeeded: 3, duplicates: 0 });
+  const strict = new IngestWorld({ tables: fixedTables({ '0': [{ ...openTable('events'), requireId: true }] }) });
+  expect((await strict.post(three, NDJSON)).body).toMatchObject({ failed: 3, succeeded: 0 });
 });
