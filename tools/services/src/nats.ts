@@ -30,6 +30,8 @@ export async function startNats(parent: string, env: NodeJS.ProcessEnv, added = 
 // Without max_file_store the limit is three quarters of the disk that happens to be free.
 export const natsConfiguration = (port: number, folder: string, syncs: boolean) => `
 listen: "127.0.0.1:${port}"
+# On a busy machine a client may take long to say who it is.
+authorization { timeout: 30 }
 jetstream {
   store_dir: "${folder}"
   max_memory_store: 64MB

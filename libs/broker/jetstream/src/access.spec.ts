@@ -20,7 +20,7 @@ afterEach(async () => {
 
 /** The address with the name that the certificate is for. */
 function open(endpoint: string, options: Partial<JetStreamBrokerOptions>) {
-  spec = new SpecBroker(endpoint.replace('127.0.0.1', 'localhost'), { prefix: PREFIX, connectTimeoutMs: 5000 });
+  spec = new SpecBroker(endpoint.replace('127.0.0.1', 'localhost'), { prefix: PREFIX });
   return spec.open({ tls: { caFile: access.files.ca }, ...options });
 }
 

@@ -58,7 +58,7 @@ export async function makeAccess(): Promise<Access> {
       creds: await file('user.creds', operated.creds),
     },
     configuration: `
-tls { cert_file: "${certificate}", key_file: "${key}" }
+tls { cert_file: "${certificate}", key_file: "${key}", timeout: 30 }
 accounts { APP { jetstream: enabled, users: [
   { user: tidemark, password: secret, permissions: ${RIGHTS} }
   { nkey: ${user.getPublicKey()} }

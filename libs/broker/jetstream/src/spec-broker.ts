@@ -45,7 +45,7 @@ export class SpecBroker implements BrokerHarness {
     const note = (fields: object, message: string) => void this.log.push({ message, fields });
     const broker = await connectJetStreamBroker({
       ...{ servers: this.#servers, prefix: this.prefix, clock: realTime, sleeper: realTime, random: chance },
-      ...{ log: { info: note, warn: note }, reconnectWaitMs: 100 },
+      ...{ log: { info: note, warn: note }, reconnectWaitMs: 100, connectTimeoutMs: 20_000 },
       ...{ ...this.#options, ...options },
     });
     this.#opened.push(broker);
