@@ -2,6 +2,8 @@ import { countingMutants, requestsOf } from './mutants/counting.ts';
 import { safetyMutants, type SafetyMutant } from './mutants/safety.ts';
 import { runSeeds, runSmall } from './run-set.ts';
 
+/** Work is bounded by schedules and events. */
+const HANG_MS = 600_000;
 const BOUNDS = { schedulesMax: 3000, stepsMax: 500 };
 
 async function wrongs({ small, random, seed = 1, wrap }: SafetyMutant): Promise<string> {
@@ -17,6 +19,7 @@ test.each(safetyMutants.map((mutant) => [mutant.name, mutant] as const))(
   async (_name, mutant) => {
     expect(await wrongs(mutant)).toMatch(mutant.caught);
   },
+  HANG_MS,
 );
 
 test.each(countingMutants.map((mutant) => [mutant.name, mutant] as const))(

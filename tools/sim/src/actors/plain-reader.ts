@@ -32,7 +32,7 @@ export class PlainReader {
       const ops = await this.#table.above(this.cursor).catch(() => []);
       this.cursor = ops.at(-1)?.seq ?? this.cursor;
       history.readEnds(start, { ops, next: this.cursor });
-      await this.#process.sleep(scheduler.between([1, 40]));
+      await this.#process.sleep(scheduler.between([2, 80]));
     }
     this.done = true;
   }

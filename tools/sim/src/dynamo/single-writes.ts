@@ -2,6 +2,8 @@ import type { UpdateItemCommandInput } from '@aws-sdk/client-dynamodb';
 import { actionOf, conditionHolds, effectOf, tooLarge, writeUnits } from './actions.ts';
 import { placeName, unseenOf } from './database.ts';
 import { DynamoError, invalid } from './errors.ts';
+import { parseUpdate } from './expression.ts';
+import type { Item } from './item.ts';
 import { type Request, onlyKnown, output } from './request.ts';
 import { throttled } from './scans.ts';
 import type { SimDynamo } from './sim-dynamo.ts';
@@ -56,9 +58,10 @@ export function singleWrite(dynamo: SimDynamo, request: Request): void {
   else scheduler.happen(scheduler.between(weather.acknowledgeMs), `${request.name} is acknowledged`, finish);
 }
 
-function answerOf({ ReturnValues, UpdateExpression }: UpdateItemCommandInput, after: unknown) {
+function answerOf({ ReturnValues, UpdateExpression }: UpdateItemCommandInput, after: Item | null) {
   if (ReturnValues === undefined || ReturnValues === 'NONE') return {};
-  if (UpdateExpression !== undefined && (ReturnValues === 'UPDATED_NEW' || ReturnValues === 'ALL_NEW'))
-    return { Attributes: after };
-  throw new Error(`the simulated DynamoDB does not know ReturnValues ${ReturnValues}`);
+  if (UpdateExpression === undefined || ReturnValues !== 'UPDATED_NEW')
+    throw new Error(`the simulated DynamoDB does not know ReturnValues ${ReturnValues}`);
+  const names = parseUpdate(UpdateExpression).map(({ path }) => path.text);
+  return { Attributes: Object.fromEntries(names.map((name) => [name, after?.[name]])) };
 }
