@@ -9,6 +9,9 @@ import {
   tableName,
 } from '@tidemark/libs-service-kit';
 
+const whole = (bounds: { readonly min: number; readonly max: number; readonly default: number }) =>
+  z.coerce.number().int().min(bounds.min).max(bounds.max).default(bounds.default);
+
 export const ingestSettings = {
   ...sharedSettings,
   INGEST_ADDR: address.prefault('127.0.0.1:8788').describe('listen address'),
@@ -22,6 +25,12 @@ export const ingestSettings = {
     .default('embedded')
     .describe('where ids are remembered: embedded (TIDEMARK_DATA, for one process) or dynamodb'),
   INGEST_DEDUPE_TABLE: tableName.default('tidemark_dedupe').describe('DynamoDB table of ids'),
+  INGEST_DEDUPE_TIMEOUT_MS: whole({ min: 10, max: 60_000, default: 250 }).describe(
+    'milliseconds that one call to the DynamoDB table may take with its repeats; longer is a 503',
+  ),
+  INGEST_DEDUPE_CONCURRENCY: whole({ min: 1, max: 10_000, default: 64 }).describe(
+    'calls to the DynamoDB table at the same time that claim ids',
+  ),
   ...dynamodbSettings,
   INGEST_DEDUPE_LEASE_SECS: seconds({ min: 1, max: 3600, default: 30 }).describe(
     'seconds that a claimed id is held for its request',

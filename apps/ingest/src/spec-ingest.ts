@@ -3,7 +3,7 @@ import { MemoryBroker } from '@tidemark/libs-broker-contract/testing';
 import { MemoryDedupeStore, MemoryDeduplicator } from '@tidemark/libs-dedupe-contract/testing';
 import { IngestService, type Tables, defaultTables } from '@tidemark/libs-ingest';
 import { ManualTime, SeededRandom } from '@tidemark/libs-kernel/testing';
-import { Metrics, createHttp, createLog } from '@tidemark/libs-service-kit';
+import { Metrics, ProbesModule, createHttp, createLog, json } from '@tidemark/libs-service-kit';
 import { AppModule } from './app.module.ts';
 import { admitEvents } from './events.controller.ts';
 import { ingest } from './ingest.ts';
@@ -19,8 +19,16 @@ export async function startIngest(tables: Tables = defaultTables, more: Partial<
   const service = new IngestService({ deduplicator, broker, tables, clock: time, leaseMs: 30_000 });
   const metrics = new Metrics('ingest');
   const parts = { log: createLog('ingest', 'silent'), metrics, clock: time, stopping: new AbortController().signal };
+  const probes = {
+    live: () => json('{"status":"ok"}'),
+    ready: async () => json('{"status":"ok","checks":{"dedupe":"ok","broker":"ok"}}'),
+  };
+  const exposition = async () => ({
+    ...json(await metrics.registry.metrics()),
+    contentType: metrics.registry.contentType,
+  });
   const app = await createHttp(
-    AppModule.create({ service, clock: time }),
+    ProbesModule.around(AppModule.create({ service, clock: time }), probes, exposition),
     { ...ingest.http, admit: admitEvents(service) },
     { ...parts, ...more },
   );
@@ -28,6 +36,7 @@ export async function startIngest(tables: Tables = defaultTables, more: Partial<
   const url = await app.getUrl();
   return {
     app,
+    service,
     broker,
     url,
     post: (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}, query = '?table=events') =>

@@ -48,7 +48,13 @@ async function openDeduplicator(settings: IngestSettings, parts: ServiceParts): 
   if (settings.INGEST_DEDUPE === 'dynamodb') {
     const { connectDynamodbDeduplicator } = await import('@tidemark/libs-dedupe-dynamodb');
     const world = { clock, sleeper, random, log, metrics: dedupeTableMetrics(metrics) };
-    return connectDynamodbDeduplicator({ ...dynamodbPlace(settings), table: settings.INGEST_DEDUPE_TABLE, ...world });
+    return connectDynamodbDeduplicator({
+      ...dynamodbPlace(settings),
+      ...world,
+      table: settings.INGEST_DEDUPE_TABLE,
+      timeoutMs: settings.INGEST_DEDUPE_TIMEOUT_MS,
+      reserveConcurrency: settings.INGEST_DEDUPE_CONCURRENCY,
+    });
   }
   const { connectEmbeddedDeduplicator } = await import('@tidemark/libs-dedupe-embedded');
   const swept = metrics.counter('tidemark_dedupe_swept_ids_total', 'Ids that the sweep removed.', ['reason']);
