@@ -2,7 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { CreateTableCommand, DeleteTableCommand, UpdateTimeToLiveCommand } from '@aws-sdk/client-dynamodb';
 import { serverTests } from '@tidemark/tools-services/testing';
 import { connectDynamodbDeduplicator } from './connect.ts';
-import { LEASE_MS, RecordedLog, RecordedMetrics, SpecTable, keyOf, sdkError, statuses, watched } from './spec-table.ts';
+import {
+  LEASE_MS,
+  RecordedLog,
+  SPEC_AWS,
+  RecordedMetrics,
+  SpecTable,
+  keyOf,
+  sdkError,
+  statuses,
+  watched,
+} from './spec-table.ts';
 import { createDedupeTable, dedupeTableDefinition } from './table.ts';
 
 const dynamodbTest = serverTests('dynamodb');
@@ -112,26 +122,15 @@ dynamodbTest(
 );
 
 dynamodbTest('DDP-1: connects with what it is given, and closes its connections', async ({ endpoint }) => {
-  const names = { AWS_ACCESS_KEY_ID: 'spec', AWS_SECRET_ACCESS_KEY: 'spec' };
-  const before = Object.keys(names).map((name) => [name, process.env[name]] as const);
-  Object.assign(process.env, names);
   const table = await SpecTable.make(endpoint);
   const { name, time } = table;
-  const parts = { endpoint, region: 'us-east-1', clock: time, sleeper: time, log: new RecordedLog() };
+  const parts = { ...SPEC_AWS, endpoint, clock: time, sleeper: time, log: new RecordedLog() };
   const random = { bytes: (n: number) => new Uint8Array(n), fraction: () => 0 };
   const options = { ...parts, random, metrics: new RecordedMetrics() };
-  try {
-    const store = await connectDynamodbDeduplicator({ ...options, table: name });
-    const claims = await store.reserve([keyOf('a')], LEASE_MS);
-    await store.commit(claims, 0);
-    await store.close();
-    expect(await table.items()).toMatchObject([{ pk: { S: 'acme/clicks/a' }, st: { N: '2' } }]);
-    await expect(connectDynamodbDeduplicator({ ...options, table: 'absent' })).rejects.toMatchObject({
-      code: 'misconfigured',
-    });
-  } finally {
-    for (const [variable, value] of before)
-      if (value === undefined) delete process.env[variable];
-      else process.env[variable] = value;
-  }
+  const store = await connectDynamodbDeduplicator({ ...options, table: name });
+  await store.commit(await store.reserve([keyOf('a')], LEASE_MS), 0);
+  await store.close();
+  expect(await table.items()).toMatchObject([{ pk: { S: 'acme/clicks/a' }, st: { N: '2' } }]);
+  const absent = connectDynamodbDeduplicator({ ...options, table: 'absent' });
+  await expect(absent).rejects.toMatchObject({ code: 'misconfigured' });
 });

@@ -37,10 +37,8 @@ export interface ClientOptions {
 }
 
 /** One attempt for each call: TableCalls repeats, since it knows how much time is left. A socket for every call that may run. */
-export async function openClient(
-  { endpoint, region, credentials }: ClientOptions,
-  callsMax: number,
-): Promise<DynamoDBClient> {
+export async function openClient(options: ClientOptions, callsMax: number): Promise<DynamoDBClient> {
+  const { endpoint, region, credentials } = options;
   const client = new DynamoDBClient({
     ...(endpoint === undefined ? {} : { endpoint }),
     ...(region === undefined ? {} : { region }),
