@@ -82,6 +82,20 @@ describe('what a pass learns', () => {
     await swept.close();
   });
 
+  // kills: sweep.ts: if (states[i] === 'live') stored.found(key) => if (states[i] !== 'live') stored.found(key)
+  test('DDP-2: an id that is alive again, since the clock was set back during the pass, is known', async () => {
+    const swept = await opened();
+    await swept.put([['t/t/a', EXPIRED]]);
+    const getMany = swept.level.getMany.bind(swept.level);
+    swept.level.getMany = (keys) => {
+      folder.time.jumpWall(-folder.time.now() - 1);
+      return getMany(keys);
+    };
+    expect(await swept.pass()).toEqual({ expired: 0, unreadable: 0 });
+    expect([swept.stored.isAbsent('t/t/a'), swept.stored.isAbsent('t/t/b')]).toEqual([false, true]);
+    await swept.close();
+  });
+
   test('DDP-2: a pass that fails or is stopped leaves what was known', async () => {
     const swept = await opened();
     await swept.put([['t/t/a', FOREVER]]);

@@ -97,7 +97,7 @@ async function sweepChunks(
       if (stateOf(value, clock.now()) === 'live') stored.found(key);
       else dead.push(key);
     if (dead.length > 0) {
-      const deleted = await writes.alone(() => deleteDead(level, dead, clock));
+      const deleted = await writes.alone(() => deleteDead({ level, stored, clock }, dead));
       expired += deleted.expired;
       unreadable += deleted.unreadable;
     }
@@ -112,11 +112,16 @@ async function sweepChunks(
  * Looks again before it deletes: an id may have been committed anew since the chunk was read, and no commit can land in here. Not
  * fsynced: a deletion that is lost is made again by the next pass.
  */
-async function deleteDead(level: LevelFolder, keys: readonly string[], clock: Clock): Promise<Swept> {
+async function deleteDead(
+  { level, stored, clock }: Pick<SweepParts, 'level' | 'stored' | 'clock'>,
+  keys: readonly string[],
+): Promise<Swept> {
   const values = await level.getMany(keys);
   const nowMs = clock.now();
   const states = values.map((value) => (value === undefined ? 'live' : stateOf(value, nowMs)));
   const dead = keys.filter((_, i) => states[i] !== 'live');
+  // Committed anew, or alive again by a clock that was set back.
+  for (const [i, key] of keys.entries()) if (states[i] === 'live') stored.found(key);
   await level.write(
     dead.map((key) => ({ type: 'del', key })),
     { sync: false },
