@@ -38,8 +38,10 @@ interface Pending extends WaitingOp {
   mayBeStored: boolean;
 }
 
-/** Between two rounds that were lost in a row. */
-const CONTENDED: BackoffShape = { baseMs: 5, ceilingMs: 80 };
+/** After one lost round: what is known of the counter now is new, and most likely still so. */
+const LOST_ONCE: BackoffShape = { baseMs: 5, ceilingMs: 5 };
+/** After more: long enough to spread, and the same for all, so that who waited longest is no worse off. */
+const CONTENDED: BackoffShape = { baseMs: 80, ceilingMs: 80 };
 const THROTTLED: BackoffShape = { baseMs: 50, ceilingMs: 1000 };
 
 /**
@@ -157,7 +159,7 @@ export class Append {
       case 'lost':
         end.moved(answer.counter);
         this.#beaten++;
-        return this.#lose(CONTENDED);
+        return this.#lose();
       case 'taken':
         end.taken(round.base);
         return this.#goOn();
@@ -167,10 +169,10 @@ export class Append {
       case 'conflict':
         end.forget();
         this.#beaten++;
-        return this.#lose(CONTENDED);
+        return this.#lose();
       case 'unanswered':
         end.forget();
-        return this.#lose(CONTENDED);
+        return this.#lose();
       case 'throttled':
         end.forget();
         return this.#lose(THROTTLED);
@@ -234,12 +236,13 @@ export class Append {
     );
   }
 
-  async #lose(shape: BackoffShape): Promise<void> {
+  async #lose(shape?: BackoffShape): Promise<void> {
     this.#lost++;
+    const waits = shape ?? (this.#lost === 1 ? LOST_ONCE : CONTENDED);
     const { contentionRounds, clock, random } = this.#parts;
     this.#end.courtesy.lost(clock.monotonic());
     if (this.#lost > contentionRounds) throw this.#contended(`lost ${this.#lost} rounds in a row`, contentionRounds);
-    await this.#sleep(backoffMs(this.#lost - 1, shape, random));
+    await this.#sleep(backoffMs(this.#lost - 1, waits, random));
   }
 
   async #sleep(ms: number): Promise<void> {
