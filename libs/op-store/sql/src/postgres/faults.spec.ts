@@ -75,6 +75,7 @@ describe('a connection that breaks', () => {
     },
   );
 
+  // kills: connection.ts: idle_in_transaction_session_timeout: lockTimeoutMs => idle_in_transaction_session_timeout: 0
   postgresTest(
     'R46: a writer that stops in the middle of sending loses the stream after a while, and others go on without a gap',
     async ({ endpoint }) => {
@@ -124,6 +125,7 @@ describe('a connection that breaks', () => {
     await proxy.close();
   });
 
+  // kills: connection.ts: statement_timeout: msMax => statement_timeout: 0
   postgresTest('OPS-4: a read that nobody waits for any more is ended by the server', async ({ endpoint }) => {
     const scratch = await new Scratch(endpoint).make();
     const connection = await scratch.connection();
