@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { MemoryBroker } from '@tidemark/libs-broker-contract/testing';
-import { IngestService } from '@tidemark/libs-ingest';
+import { IngestService, type Tables } from '@tidemark/libs-ingest';
 import { MemoryDedupeStore, MemoryDeduplicator } from '@tidemark/libs-dedupe-contract/testing';
 import { ManualTime, SeededRandom } from '@tidemark/libs-kernel/testing';
 import { Metrics, type ServiceParts, createLog, parseSettings } from '@tidemark/libs-service-kit';
@@ -48,6 +48,31 @@ test('ING-9: with a folder its tenants have queues of their budgets, and the fol
   await background[0]!(stop.signal);
 });
 
+/** Sends one event to table `t` of a tenant; what is answered. */
+async function poster(tables: Tables) {
+  const store = new MemoryDedupeStore({ clock: time, random: new SeededRandom(1) });
+  const deduplicator = new MemoryDeduplicator(store);
+  const service = new IngestService({ deduplicator, broker, tables, clock: time, leaseMs: 30_000 });
+  return async (id: string, tenant = '0') => {
+    const body = Buffer.from(JSON.stringify({ event_id: id }));
+    const head = { tenant, table: 't', contentType: 'application/json' };
+    return (await service.ingest({ ...head, body, receivedMs: time.now() })).body;
+  };
+}
+
+test('ING-9: a tenant that fills its budget is full, and blocks nobody else', async () => {
+  for (const [tenant, bytes] of [['a', 400] as const, ['b', 1_000_000] as const]) {
+    write(`${tenant}/tenant.json`, { budget: bytes });
+    write(`${tenant}/tables/t.json`, {});
+  }
+  const post = await poster((await open({ INGEST_SETTINGS_DIR: folder })).tables);
+  const filling = [];
+  for (let i = 0; i < 10; i++) filling.push(await post(`${i}`, 'a'));
+  expect(filling[0]).toBe('{"ok":true}');
+  expect(filling.at(-1)).toBe('{"error":"service unavailable"}');
+  for (let i = 0; i < 10; i++) expect(await post(`${i}`, 'b')).toBe('{"ok":true}');
+});
+
 test('OPS-2: a folder that cannot be read is a problem of the setting', async () => {
   const missing = path.join(folder, 'none');
   await expect(open({ INGEST_SETTINGS_DIR: missing })).rejects.toMatchObject({
@@ -59,14 +84,7 @@ test('ING-9: an id is remembered for as long as the settings said when it was ma
   write('0/tenant.json', {});
   write('0/tables/t.json', { retention: '10m' });
   const { tables } = await open({ INGEST_SETTINGS_DIR: folder });
-  const store = new MemoryDedupeStore({ clock: time, random: new SeededRandom(1) });
-  const deduplicator = new MemoryDeduplicator(store);
-  const service = new IngestService({ deduplicator, broker, tables, clock: time, leaseMs: 30_000 });
-  const post = async (id: string) => {
-    const body = Buffer.from(`{"event_id":"${id}"}`);
-    const head = { tenant: undefined, table: 't', contentType: 'application/json' };
-    return (await service.ingest({ ...head, body, receivedMs: time.now() })).body;
-  };
+  const post = await poster(tables);
   await post('old');
   write('0/tables/t.json', {});
   await (tables as unknown as { look(): Promise<void> }).look();

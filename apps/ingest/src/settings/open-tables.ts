@@ -23,6 +23,8 @@ export async function openTables(
   const openQueue = (tenant: string, budget: bigint | null) => broker.openQueue(tenant, budget ?? INGEST_QUEUE_BYTES);
   if (INGEST_SETTINGS_DIR !== undefined) {
     const directory = await openDirectory(INGEST_SETTINGS_DIR, broker.duplicateWindowMs, openQueue, parts);
+    if (directory.tenants().length === 0)
+      parts.log.warn({ folder: INGEST_SETTINGS_DIR }, 'the settings folder has no tenant yet: nobody is served');
     return { tables: directory, background: [(signal) => directory.watch(parts.sleeper, signal)] };
   }
   for (const tenant of defaultTables.tenants()) await openQueue(tenant, null);
