@@ -4,25 +4,28 @@ import { JsonObject, type JsonValue, readJson } from '@tidemark/libs-wire';
 export type SettingsText =
   { readonly kind: 'read'; readonly document: unknown } | { readonly kind: 'unreadable'; readonly problem: string };
 
-/** A settings file as a document. A member given twice is a problem: of two rules one would be off in silence. */
+/** A settings file as a document. Members that its readers would pass over are a problem: their rules would be off in silence. */
 export function readSettingsText(text: string): SettingsText {
+  const unmarked = text.replace(/^\uFEFF/, '');
   try {
-    const repeated = repeatedIn(readJson(text.replace(/^\uFEFF/, '')), '');
-    if (repeated !== null) return { kind: 'unreadable', problem: `${repeated}: is given twice` };
-    return { kind: 'read', document: JSON.parse(text.replace(/^\uFEFF/, '')) };
+    const problem = problemIn(readJson(unmarked), '');
+    return problem === null ? { kind: 'read', document: JSON.parse(unmarked) } : { kind: 'unreadable', problem };
   } catch (thrown) {
     return { kind: 'unreadable', problem: asFault(thrown).message };
   }
 }
 
-/** The path to a member that its object has twice. */
-function repeatedIn(value: JsonValue, path: string): string | null {
-  const object = value instanceof JsonObject ? value : null;
-  if (object?.repeated[0] !== undefined) return `${path}.${object.repeated[0]}`.slice(1);
-  const children = object?.members ?? (Array.isArray(value) ? value.entries() : []);
+/** The first member that its object has twice, or that no rule can be set for, with its path. */
+function problemIn(value: JsonValue, path: string): string | null {
+  if (value instanceof JsonObject) {
+    const of = (name: string) => `${path}.${name}`.slice(1);
+    if (value.repeated[0] !== undefined) return `${of(value.repeated[0])}: is given twice`;
+    if (value.members.has('__proto__')) return `${of('__proto__')}: no rule can have this name`;
+  }
+  const children = value instanceof JsonObject ? value.members : Array.isArray(value) ? value.entries() : [];
   for (const [name, child] of children) {
-    const repeated = repeatedIn(child, typeof name === 'number' ? `${path}[${name}]` : `${path}.${name}`);
-    if (repeated !== null) return repeated;
+    const problem = problemIn(child, typeof name === 'number' ? `${path}[${name}]` : `${path}.${name}`);
+    if (problem !== null) return problem;
   }
   return null;
 }

@@ -140,6 +140,14 @@ test.each([
   [{ grants: { w: { insert: false, columns: ['a'] } } }, 'grants.w: columns and check have no effect without insert'],
   [[], ': '],
   ['null', ': '],
+  [
+    '{"schema":{"properties":{"__proto__":{"type":"string"}}}}',
+    'schema.properties.__proto__: no rule can have this name',
+  ],
+  [
+    '{"grants":{"w":{"insert":true,"check":{"__proto__":{"eq":1}}}}}',
+    'grants.w.check.__proto__: no rule can have this',
+  ],
   ['{"ordered":true,"ordered":false}', 'ordered: is given twice'],
   ['{"schema":{"properties":{"a":{"type":"string","type":"integer"}}}}', 'schema.properties.a.type: is given twice'],
   ['{"ordered":true', 'invalid json: '],
