@@ -56,7 +56,7 @@ export interface RunResult {
 const STREAM = 's';
 /** How long misfortunes last, and how long everything may take to come to its end without them. */
 const STORM_MS = 20_000;
-const CALM_MS = 300_000;
+const CALM_MS = 120_000;
 const STEPS_MAX = 2_000_000;
 
 export async function runSeed(

@@ -1,4 +1,4 @@
-import type { SequencedOp } from '@tidemark/libs-op-store-contract';
+import type { OpStore, SequencedOp } from '@tidemark/libs-op-store-contract';
 import { type Promises, allPromises } from '../checkers/history.ts';
 import { itemOp } from '../checkers/stored-op.ts';
 import { type Liberties, noLiberties } from '../dynamo/sim-dynamo.ts';
@@ -15,8 +15,10 @@ export interface SmallCase {
   readonly strength: Strength;
   readonly promises?: Partial<Promises>;
   readonly liberties?: Partial<Liberties>;
-  /** Sets the scene and starts the actors; they run when the scheduler does. */
-  readonly start: (world: World) => void;
+  /** Sets the scene in one order: what comes of it, every schedule begins with. */
+  readonly scene?: (world: World) => Promise<readonly OpStore[]>;
+  /** Starts the actors, with the stores of the scene; they run when the scheduler does. */
+  readonly start: (world: World, stores: readonly OpStore[]) => void;
 }
 
 export const STREAM = 's';
@@ -31,8 +33,11 @@ export function smallRun(small: SmallCase, choices: Choices, traceLines = 0, wra
     traceLines,
     ...(wrap === undefined ? {} : { wrap }),
   });
-  small.start(world);
   return {
+    begin: async () => {
+      const { scene } = small;
+      small.start(world, scene === undefined ? [] : await world.scheduler.inOrder(() => scene(world)));
+    },
     scheduler: world.scheduler,
     fingerprint: () => world.fingerprint(),
     violations: () => world.history.violations,

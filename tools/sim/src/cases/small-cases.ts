@@ -1,4 +1,4 @@
-import type { ReadPage } from '@tidemark/libs-op-store-contract';
+import type { OpStore, ReadPage } from '@tidemark/libs-op-store-contract';
 import type { Op } from '@tidemark/libs-wire';
 import { RawTable } from '../actors/raw.ts';
 import { type Strength, strengths } from '../dynamo/weather.ts';
@@ -8,9 +8,7 @@ import { STREAM, type SmallCase } from './small-case.ts';
 
 /** A process that appends through the store under test, once, and tells the history what it was answered. */
 async function append(world: World, name: string, ops: readonly Op[], settings: StoreSettings = {}): Promise<void> {
-  const store = world.store(world.process(name), { contentionRounds: 1, ...settings });
-  const outcomes = await store.append(STREAM, ops).catch(() => null);
-  if (outcomes !== null) world.history.answered(STREAM, ops, outcomes);
+  await push(world, world.store(world.process(name), { contentionRounds: 1, ...settings }), ops);
 }
 
 /** A process that reads through the store under test, page after page, and waits at no hole. */
@@ -31,6 +29,25 @@ async function read(
     world.history.readEnds(start, changed);
     cursor = changed.next;
   }
+}
+
+/** Stores of processes that have stored an op each, so that all but the last know an old counter; and one that has read them. */
+const afterOneOpEach =
+  (writers: number) =>
+  async (world: World): Promise<readonly OpStore[]> => {
+    const stores: OpStore[] = [];
+    for (let i = 0; i < writers; i++) {
+      const store = world.store(world.process(`writer ${i + 1}`), { contentionRounds: 1 });
+      const ops = someOps(`first${i}.`, 1);
+      world.history.answered(STREAM, ops, await store.append(STREAM, ops));
+      stores.push(store);
+    }
+    return stores;
+  };
+
+async function push(world: World, store: OpStore, ops: readonly Op[]): Promise<void> {
+  const outcomes = await store.append(STREAM, ops).catch(() => null);
+  if (outcomes !== null) world.history.answered(STREAM, ops, outcomes);
 }
 
 /** How a page is changed on its way to the reader: only mutants do. */
@@ -57,6 +74,19 @@ export const smallCases: readonly SmallCase[] = [
       void append(world, 'writer', someOps('a', 2));
       void read(world, 'reader', 1);
     },
+  }),
+  ...inEach('two-warm-writers', {
+    about: '2 writers with 2 ops each that have written before, and a reader',
+    scene: afterOneOpEach(2),
+    start: (world, stores) => {
+      stores.forEach((store, i) => void push(world, store, someOps(`w${i}.`, 2)));
+      void read(world, 'reader', 1);
+    },
+  }),
+  ...inEach('three-warm-writers', {
+    about: '3 writers with an op each that have written before',
+    scene: afterOneOpEach(3),
+    start: (world, stores) => stores.forEach((store, i) => void push(world, store, someOps(`w${i}.`, 1))),
   }),
   ...inEach('two-writers', {
     about: '2 writers with 2 ops each, and a reader',

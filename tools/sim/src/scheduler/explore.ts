@@ -1,9 +1,11 @@
 import { PathChoices } from './choices.ts';
-import type { Scheduler } from './scheduler.ts';
+import { type Scheduler, quiet } from './scheduler.ts';
 
 /** One run of a small case, made anew for every schedule. */
 export interface SmallRun {
   readonly scheduler: Scheduler;
+  /** Sets the scene, in one order, and starts the actors. */
+  begin(): Promise<void>;
   /** Equal for two moments only when the same can follow. */
   fingerprint(): string;
   /** What is wrong so far. */
@@ -68,6 +70,7 @@ export async function explore(
 /** The events of one schedule, as text. */
 export async function replay(make: (choices: PathChoices, traceLines?: number) => SmallRun, path: readonly number[]) {
   const run = make(new PathChoices(path), TRACE_LINES);
+  await run.begin();
   await run.scheduler.run(() => run.violations().length > 0);
   if (run.violations().length === 0) run.finish();
   return { trace: run.scheduler.trace.lines(), violations: run.violations() };
@@ -77,7 +80,8 @@ const TRACE_LINES = 500;
 
 async function follow(run: SmallRun, choices: PathChoices, met: Set<string>, stepsMax: number) {
   const { scheduler } = run;
-  await scheduler.run(() => true);
+  await run.begin();
+  await quiet();
   while (scheduler.steps < stepsMax) {
     if (!(await scheduler.step())) {
       run.finish();

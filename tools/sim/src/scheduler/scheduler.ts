@@ -30,6 +30,7 @@ export class Scheduler {
   #order = 0;
   readonly #timed = new EventQueue();
   readonly #free = new EventBag();
+  #inOrder = false;
 
   constructor(choices: Choices, ordering: Ordering, trace: Trace = new Trace()) {
     this.choices = choices;
@@ -85,9 +86,19 @@ export class Scheduler {
     while (!until() && this.steps < stepsMax && (await this.step()));
   }
 
+  /** Does the work with every event in the order in which it was made, so that an explorer has nothing to choose. */
+  async inOrder<T>(work: () => Promise<T>): Promise<T> {
+    this.#inOrder = true;
+    const ended: { value?: T } = {};
+    void work().then((value) => Object.assign(ended, { value }));
+    await this.run(() => 'value' in ended);
+    this.#inOrder = false;
+    return ended.value as T;
+  }
+
   #takeAny(): SimEvent | undefined {
     const { length } = this.#free.live();
-    return length === 0 ? undefined : this.#free.take(this.choices.pick(length));
+    return length === 0 ? undefined : this.#free.take(this.#inOrder ? 0 : this.choices.pick(length));
   }
 
   #add(delayMs: number, label: string, wakes: boolean, run: () => void): SimEvent {
