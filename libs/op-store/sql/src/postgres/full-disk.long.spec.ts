@@ -64,13 +64,19 @@ const FULL = { code: 'disk_full', outcome: 'not-done' };
 
 const postgresTest = serverTests('postgres', () => ({ env: { ...process.env, DATABASE_URL: '' } }));
 
+let small: SmallDisk | null = null;
+// After the server has been stopped.
+afterAll(() => small?.remove());
+
 const DATA =
   'OPS-6: a full disk under the tables refuses appends for certain, reads go on, nothing is lost, and with space again writes go on';
 postgresTest(
   DATA,
   async (postgres) => {
-    const disk = SmallDisk.mount(DATA, 24);
-    if (disk === null || !startedHere(DATA, postgres)) return;
+    if (!startedHere(DATA, postgres)) return;
+    small = SmallDisk.mount(DATA, 24);
+    if (small === null) return;
+    const disk = small;
     if (process.getuid?.() === 0) chownSync(disk.folder, ...idsOfNobody());
     const scratch = await new Scratch(postgres.endpoint).make();
     const admin = await scratch.client();
@@ -93,7 +99,6 @@ postgresTest(
     await admin.query(`DROP SCHEMA ${scratch.name} CASCADE; CREATE SCHEMA ${scratch.name}`);
     await admin.query(`DROP TABLESPACE ${scratch.name}`);
     await scratch.remove();
-    disk.remove();
   },
   300_000,
 );
