@@ -17,7 +17,7 @@ const GOALS = { single: 30, ceiling: 0.8 };
 
 const quick = process.argv.includes('--quick');
 const rounds = quick ? 1 : 5;
-const pushes = { many: quick ? 5 : 10, single: 1, bounded: quick ? 2 : 6 };
+const pushes = { many: quick ? 5 : 20, single: 1, bounded: quick ? 2 : 6 };
 
 const place = await openPlace();
 place.proxy?.add(delay(DELAY_MS));
