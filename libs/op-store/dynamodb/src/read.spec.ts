@@ -51,7 +51,7 @@ describe('a page', () => {
 });
 
 describe('a hole', () => {
-  // kills: gap-check.ts: burned.add(stream, range); => void range;
+  // kills: gap-check.ts: burned.add(stream, gap); => void gap;
   dynamodbTest(
     'RLY-9, R7: that is burned is judged once with the op above it as a witness, remembered, counted and logged',
     async ({ endpoint }) => {

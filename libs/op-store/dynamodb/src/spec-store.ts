@@ -20,11 +20,14 @@ export class SleptTime extends ManualTime {
   }
 }
 
-/** For stores that race each other for real. */
-export const REAL_TIME: Clock & Sleeper = {
+/** A stand-in answers about so much sooner than a database far away. */
+const QUICKER = 8;
+
+/** For stores that race each other for real: their waits are as much shorter as the answers are. */
+export const QUICK_TIME: Clock & Sleeper = {
   now: () => Date.now(),
-  monotonic: () => performance.now(),
-  sleep: (ms, signal) => setTimeout(ms, undefined, { signal }).catch(() => {}),
+  monotonic: () => performance.now() * QUICKER,
+  sleep: (ms, signal) => setTimeout(ms / QUICKER, undefined, { signal }).catch(() => {}),
 };
 
 // The input of any command, whose name is in its class alone.
