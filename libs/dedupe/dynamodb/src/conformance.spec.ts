@@ -6,5 +6,5 @@ const dynamodbTest = serverTests('dynamodb');
 
 describe('the contract', () => {
   for (const one of casesFor(manifest).filter(({ isLarge }) => !isLarge))
-    dynamodbTest(one.title, ({ endpoint }) => runCase(one, endpoint));
+    dynamodbTest(one.title, ({ endpoint }) => runCase(one, endpoint), 120_000);
 });
