@@ -7,6 +7,7 @@ const natsTest = serverTests('nats');
 let spec: SpecBroker;
 afterEach(() => spec.end());
 
+// kills: pulls.ts: max_bytes: bytesMax => max_bytes: 1 << 30
 natsTest('OPS-4: a fetch gives some megabytes at once, and the rest to the next ones', async (nats) => {
   spec = new SpecBroker(nats.endpoint);
   const { broker, worker } = await spec.start();

@@ -69,6 +69,7 @@ natsTest('BRK-4: a server that is paused loses nothing and stores nothing twice'
   expectOnce(await storedIn(nats.endpoint, streamOf(spec)), answered);
 });
 
+// kills: map-error.ts: if (isSilence(thrown)) return { kind: 'unavailable', detail }; => if (isSilence(thrown)) return { kind: 'full', detail };
 natsTest('BRK-4: no answer is no refusal: a publish that stays without one is unavailable', async (nats) => {
   spec = new SpecBroker(nats.endpoint, { timeoutMs: 200, patienceMs: 600 });
   const { broker } = await spec.start();
@@ -79,6 +80,7 @@ natsTest('BRK-4: no answer is no refusal: a publish that stays without one is un
   expect(await tell(broker, 'a', 'key')).toMatchObject({ kind: 'duplicate' });
 });
 
+// kills: publish.ts: msgID: id.text, => msgID: `${Math.random()}`,
 natsTest(
   'BRK-2: an answer that is lost on its way is asked for again, and the message is stored once',
   async (nats) => {
@@ -99,6 +101,7 @@ natsTest(
   60_000,
 );
 
+// kills: jetstream-consumer.ts: if (!stop.aborted) await this.#durable.restore(); => if (!stop.aborted) await undefined;
 natsTest('BRK-5: a durable consumer that is deleted is made again where it was', async (nats) => {
   spec = new SpecBroker(nats.endpoint, PATIENCE);
   const { broker, worker } = await spec.start();
@@ -121,6 +124,7 @@ natsTest('BRK-5: a waiting fetch learns that its consumer was deleted, and gets 
   expect(textsOf(await waiting)).toEqual(['a']);
 });
 
+// kills: queues.ts: number > known.last => number > -1
 natsTest(
   'BRK-4: a queue that is deleted is made again by who opened it, with places above the old ones',
   async (nats) => {
@@ -150,4 +154,20 @@ natsTest('BRK-5: a consumer of a queue that was deleted, and that nobody makes a
   await operator.streams.delete(streamOf(spec));
   await expect(worker.fetch(1, 5000)).rejects.toMatchObject({ code: 'not_found' });
   expect(await reader.publish(TOPIC, Buffer.from('a'))).toMatchObject({ kind: 'full' });
+});
+
+natsTest('BRK-5: a fetch that is aborted while there is no server ends empty', async (nats) => {
+  spec = new SpecBroker(nats.endpoint);
+  const { worker } = await spec.start();
+  if (!startedHere('kill -9 of the server', nats)) return;
+  await nats.server.crash();
+  const stop = new AbortController();
+  const fetching = worker.fetch(1, 60_000, stop.signal);
+  await spec.pass(300);
+  stop.abort();
+  expect(await fetching).toEqual([]);
+  await expect(worker.fetch(1, 200)).rejects.toMatchObject({ code: 'unavailable' });
+  await nats.server.restart();
+  expect(await worker.fetch(1, 0)).toEqual([]);
+  expect(await (await spec.open()).queues()).toContain(TENANT);
 });

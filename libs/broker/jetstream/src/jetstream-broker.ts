@@ -76,7 +76,8 @@ export class JetStreamBroker implements Broker {
     this.#checkOpen();
     checkTenant(tenant);
     checkWellFormed(options.name, 'consumer name');
-    const consumer = new JetStreamConsumer(await Durable.open(tenant, options, this.#parts), this.#parts);
+    const durable = await Durable.open(tenant, options, this.#parts);
+    const consumer = new JetStreamConsumer(durable, this.#parts, (closed) => this.#consumers.delete(closed));
     this.#consumers.add(consumer);
     return consumer;
   }

@@ -23,6 +23,8 @@ export interface ConsumerParts {
 const NS_PER_MS = 1_000_000;
 /** A request is renewed after so long: one that was lost without a trace is missed no longer. */
 const PULL_MS_MAX = 5000;
+/** After a request that was not answered. */
+const RETRY_DELAY_MS = 100;
 /** What a fetch gives at most, by the server's count; a single message is always given. */
 const FETCH_BYTES_MAX = 16 * 1024 * 1024;
 
@@ -31,9 +33,11 @@ export class JetStreamConsumer implements Consumer {
   readonly #durable: Durable;
   readonly #parts: ConsumerParts;
   readonly #pulls: Pulls;
+  readonly #onClosed: (consumer: JetStreamConsumer) => void;
   readonly #closed = new AbortController();
 
-  constructor(durable: Durable, parts: ConsumerParts) {
+  constructor(durable: Durable, parts: ConsumerParts, onClosed: (consumer: JetStreamConsumer) => void) {
+    this.#onClosed = onClosed;
     this.#durable = durable;
     this.#parts = parts;
     this.#pulls = new Pulls(parts.link, durable.pullSubject, `_INBOX_${parts.names.prefix}`);
@@ -48,7 +52,7 @@ export class JetStreamConsumer implements Consumer {
       const { deliveries, end } = await this.#look(max, endsAtMs, stop);
       if (deliveries.length > 0) return deliveries;
       if (end === 'stopped') break;
-      silent = end !== 'answered' && !(await this.#restored(end, endsAtMs));
+      silent = end !== 'answered' && !(await this.#restored(end, endsAtMs, stop));
       if (clock.monotonic() < endsAtMs) continue;
       // An empty answer says that there was nothing; who could not ask does not know.
       if (silent) throw new Fault('unavailable', 'the queue cannot be reached', { outcome: 'unknown' });
@@ -80,6 +84,7 @@ export class JetStreamConsumer implements Consumer {
   async close(): Promise<void> {
     this.#closed.abort();
     this.#pulls.close();
+    this.#onClosed(this);
   }
 
   /** What is there now; else the first that comes, and what came with it. */
@@ -96,7 +101,7 @@ export class JetStreamConsumer implements Consumer {
   async #pull(batch: number, expiresMs: number, endsAtMs: number, stop: AbortSignal): Promise<Looked> {
     const { link, names, timeoutMs } = this.#parts;
     const waitMs = Math.max(endsAtMs - link.clock.monotonic(), timeoutMs);
-    if (!(await link.connected(waitMs))) return { deliveries: [], end: 'lost' };
+    if (!(await link.connected(waitMs, stop))) return { deliveries: [], end: stop.aborted ? 'stopped' : 'lost' };
     const payload = link.connection.info?.max_payload ?? 0;
     const bytesMax = Math.max(FETCH_BYTES_MAX, 2 * payload);
     const { messages, end } = await this.#pulls.pull({ batch, expiresMs, bytesMax }, stop);
@@ -105,16 +110,16 @@ export class JetStreamConsumer implements Consumer {
   }
 
   /** Whether the durable consumer is there (again). A fault that waiting does not mend is thrown. */
-  async #restored(end: PullEnd, endsAtMs: number): Promise<boolean> {
+  async #restored(end: PullEnd, endsAtMs: number, stop: AbortSignal): Promise<boolean> {
+    const { clock, sleeper } = this.#parts.link;
+    const leftMs = endsAtMs - clock.monotonic();
+    if (leftMs > 0) await sleeper.sleep(Math.min(leftMs, RETRY_DELAY_MS), stop);
     try {
-      await this.#durable.restore();
+      if (!stop.aborted) await this.#durable.restore();
       return end === 'lost';
     } catch (thrown) {
-      if (!(thrown instanceof Fault) || thrown.code !== 'unavailable') throw thrown;
-      const { link } = this.#parts;
-      const leftMs = endsAtMs - link.clock.monotonic();
-      if (leftMs > 0) await link.sleeper.sleep(Math.min(leftMs, 250), this.#closed.signal);
-      return false;
+      if (thrown instanceof Fault && thrown.code === 'unavailable') return false;
+      throw thrown;
     }
   }
 

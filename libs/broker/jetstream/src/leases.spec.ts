@@ -9,6 +9,7 @@ const TTL_MS = 500;
 let spec: SpecBroker;
 afterEach(() => spec.end());
 
+// kills: leases.ts: return this.#sightings.ageMs(subject, word.nonce) >= word.ttlMs; => return true;
 natsTest(
   'BRK-5: who comes after a holder was lost waits a full term of its own before it takes the lease',
   async (nats) => {
@@ -31,6 +32,7 @@ natsTest('BRK-5: no lease is judged by a wall clock', async (nats) => {
   expect(await lease!.renew()).toBe(true);
 });
 
+// kills: leases.ts: return current?.word.nonce === nonce ? { seq: current.seq, sentAtMs } : null; => return null;
 natsTest('BRK-5: a word about a lease whose answer was lost is known for our own', async (nats) => {
   await using proxy = await cutProxy(nats.endpoint);
   spec = new SpecBroker(proxy.endpoint, { timeoutMs: 2000, patienceMs: 20_000 });
@@ -43,6 +45,7 @@ natsTest('BRK-5: a word about a lease whose answer was lost is known for our own
   expect(await lease!.renew()).toBe(false);
 });
 
+// kills: leases.ts: , lastSubjectSequence: over } => }
 natsTest('BRK-5: of many who want a free lease at the same time one gets it', async (nats) => {
   spec = new SpecBroker(nats.endpoint);
   const brokers = await Promise.all(Array.from({ length: 5 }, () => spec.open()));
@@ -52,12 +55,12 @@ natsTest('BRK-5: of many who want a free lease at the same time one gets it', as
   }
 });
 
-natsTest('BRK-5: leases whose stream is deleted are unavailable, not free', async (nats) => {
+natsTest('BRK-5: leases that were deleted are a fault, not free', async (nats) => {
   spec = new SpecBroker(nats.endpoint, { timeoutMs: 500, patienceMs: 500 });
   const broker = await spec.open();
   const lease = await broker.acquireLease('intake', 'a', 60_000);
   await using operator = await operatorOf(nats.endpoint);
   await operator.streams.delete(`${spec.prefix}_LEASES`);
   await expect(lease!.renew()).rejects.toMatchObject({ code: 'unavailable' });
-  await expect(broker.acquireLease('intake', 'b', 60_000)).rejects.toMatchObject({ code: 'not_found' });
+  await expect(broker.acquireLease('intake', 'b', 60_000)).rejects.toMatchObject({ code: 'misconfigured' });
 });

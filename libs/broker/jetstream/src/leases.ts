@@ -119,6 +119,8 @@ export class Leases {
       return { word, seq: stored.seq };
     } catch (thrown) {
       if (refusalNumber(thrown) === REFUSED.noMessage) return undefined;
+      if (refusalNumber(thrown) === REFUSED.streamNotFound)
+        throw new Fault('misconfigured', 'the leases were deleted: a service that starts makes them again');
       return throwFault(thrown);
     }
   }

@@ -78,11 +78,11 @@ export class Link {
   }
 
   /** Whether there is a connection, waiting for one. */
-  async connected(waitMs: number): Promise<boolean> {
+  async connected(waitMs: number, signal?: AbortSignal): Promise<boolean> {
     if (this.isConnected || this.#closed || waitMs <= 0) return this.isConnected;
     const came = new AbortController();
     this.#waiting.add(came);
-    await this.sleeper.sleep(waitMs, came.signal);
+    await this.sleeper.sleep(waitMs, signal ? AbortSignal.any([came.signal, signal]) : came.signal);
     this.#waiting.delete(came);
     return this.isConnected;
   }

@@ -46,6 +46,7 @@ test.each([
   expect(outcomeOf(refusal(10077, description), 1).kind).toBe(kind);
 });
 
+// kills: map-error.ts: sends === 1 ? 'full' : 'unavailable' => 'full'
 test('BRK-3: full is no certain refusal when an earlier copy got no answer', () => {
   expect(outcomeOf(refusal(10077, 'maximum bytes exceeded'), 2).kind).toBe('unavailable');
 });

@@ -5,7 +5,7 @@ import type { Link } from './link.ts';
 import { throwFault } from './map-error.ts';
 import type { Names } from './names.ts';
 
-/** What may wait for the end of one turn; more is lost. */
+/** What may wait for the end of one turn, or for a server that does not read; more is lost. */
 const PENDING_BYTES_MAX = 1024 * 1024;
 /** Servers of a cluster tell each other of a listener; ours can not say when all know. */
 const CLUSTER_SETTLES_MS = 100;
@@ -64,11 +64,14 @@ export class Notifications {
   async #tellAfterThisTurn(): Promise<void> {
     await this.#sleeper.sleep(0);
     const telling = [...this.#pending.values()];
+    const bytes = this.#pendingBytes;
     this.#pending.clear();
-    this.#pendingBytes = 0;
     // The client would keep them for the next connection, without a bound.
-    if (!this.#link.isConnected) return;
-    for (const { subject, payload } of telling) this.#link.connection.publish(subject, payload);
+    if (this.#link.isConnected) {
+      for (const { subject, payload } of telling) this.#link.connection.publish(subject, payload);
+      await this.#link.flush().catch(() => {});
+    }
+    this.#pendingBytes -= bytes;
   }
 }
 

@@ -66,6 +66,7 @@ natsTest('BRK-1: streams of an operator are used as they are, and nothing is mad
   await expect(worker.fetch(1, 5000)).rejects.toMatchObject({ code: 'misconfigured' });
 });
 
+// kills: queues.ts: differences(info.config, wanted).length === 0) return; => true) return;
 natsTest('ING-6: a stream that is there gets the duplicate window, and keeps what is not ours', async (nats) => {
   spec = new SpecBroker(nats.endpoint);
   const name = `${spec.prefix}_INGEST_${TENANT}`;
@@ -94,6 +95,7 @@ natsTest('ING-6: a duplicate window that is changed under a running service is t
   ]);
 });
 
+// kills: stream-config.ts: DEAD_LETTER_BYTES_MIN, bytesHeld) => DEAD_LETTER_BYTES_MIN)
 natsTest('BRK-3: dead letters get a tenth of the budget, and are never shrunk below what they hold', async (nats) => {
   spec = new SpecBroker(nats.endpoint);
   const { broker, worker } = await spec.start({}, 100_000_000n);
@@ -108,6 +110,7 @@ natsTest('BRK-3: dead letters get a tenth of the budget, and are never shrunk be
   expect(config.max_bytes).toBe(state.bytes);
 });
 
+// kills: stream-config.ts: Math.max(1, toNumber(bytesMax)) => toNumber(bytesMax)
 natsTest('BRK-3: a budget of nothing is a full queue, not one without a limit', async (nats) => {
   spec = new SpecBroker(nats.endpoint);
   const { broker } = await spec.start({}, 0n);

@@ -16,6 +16,7 @@ async function textsStored(endpoint: string): Promise<string[]> {
   return (await storedIn(endpoint, `${spec.prefix}_INGEST_${TENANT}`)).map(({ text }) => text.trim());
 }
 
+// kills: trimmer.ts: const bound = which === 'all' ? floor : => const bound = which !== undefined ? floor :
 natsTest(
   'BRK-2: an acked message stays for the duplicate window, and goes with the first ack after it',
   async (nats) => {
@@ -35,6 +36,7 @@ natsTest(
   },
 );
 
+// kills: trimmer.ts: one.to <= to && one.storedAtMs < agedMs => false
 natsTest('BRK-3: a message that nobody can settle does not keep what was acked after it', async (nats) => {
   spec = new SpecBroker(nats.endpoint, SHORT);
   const { broker, worker } = await spec.start();
@@ -60,6 +62,7 @@ natsTest('BRK-3: a full queue gets room from what was acked out of order, also w
   expect(await textsStored(nats.endpoint)).toEqual(['poison', '5']);
 });
 
+// kills: trimmer.ts: durables.filter((other) => other !== durable) => [] as ConsumerInfo[]
 natsTest('BRK-5: what one of two durable names has not acked stays, however full the queue is', async (nats) => {
   spec = new SpecBroker(nats.endpoint);
   const { broker, worker } = await spec.start({}, 5000n);
@@ -74,6 +77,7 @@ natsTest('BRK-5: what one of two durable names has not acked stays, however full
   expect(await textsStored(nats.endpoint)).toEqual(['4', '5']);
 });
 
+// kills: durables.ts: opt_start_seq: Number(start) => opt_start_seq: 1
 natsTest('BRK-5: a name that joins late gets nothing of what all others have acked', async (nats) => {
   spec = new SpecBroker(nats.endpoint);
   const { broker, worker } = await spec.start();
