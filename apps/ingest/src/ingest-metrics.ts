@@ -1,4 +1,3 @@
-import type { DynamodbDedupeMetrics } from '@tidemark/libs-dedupe-dynamodb';
 import type { IngestMetrics } from '@tidemark/libs-ingest';
 import type { Metrics } from '@tidemark/libs-service-kit';
 
@@ -25,25 +24,33 @@ export function ingestMetrics(metrics: Metrics): IngestMetrics {
 }
 
 /** What the dedupe store counts where it is a DynamoDB table. */
-export function dedupeTableMetrics(metrics: Metrics): DynamodbDedupeMetrics {
-  const name = (what: string) => `tidemark_dedupe_dynamodb_${what}`;
-  const requests = metrics.counter(name('requests_total'), 'Calls by what they came to.', ['operation', 'outcome']);
+export function dedupeTableMetrics(metrics: Metrics) {
+  const requests = metrics.counter('tidemark_dedupe_dynamodb_requests_total', 'Calls by what they came to.', [
+    'operation',
+    'outcome',
+  ]);
   const seconds = metrics.histogram(
-    name('request_seconds'),
+    'tidemark_dedupe_dynamodb_request_seconds',
     'Time of a call with its repeats.',
     [0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1],
     ['operation'],
   );
-  const unprocessed = metrics.counter(name('unprocessed_items_total'), 'Items of a commit that were handed back.');
-  const shortCircuits = metrics.counter(name('short_circuits_total'), 'Reserves that were refused without a call.');
+  const unprocessed = metrics.counter(
+    'tidemark_dedupe_dynamodb_unprocessed_items_total',
+    'Items of a commit that were handed back.',
+  );
+  const shortCircuits = metrics.counter(
+    'tidemark_dedupe_dynamodb_short_circuits_total',
+    'Reserves that were refused without a call.',
+  );
   const hashed = metrics.counter('tidemark_dedupe_hashed_ids_total', 'Ids too long to be kept as they are.', ['table']);
   return {
-    request: (operation, outcome, ms) => {
+    request: (operation: string, outcome: string, ms: number) => {
       requests.inc({ operation, outcome });
       seconds.observe({ operation }, ms / 1000);
     },
-    unprocessed: (items) => unprocessed.inc(items),
+    unprocessed: (items: number) => unprocessed.inc(items),
     shortCircuit: () => shortCircuits.inc(),
-    hashedId: (table) => hashed.inc({ table }),
+    hashedId: (table: string) => hashed.inc({ table }),
   };
 }

@@ -38,8 +38,10 @@ function metricsOf(files: readonly SourceFile[]): string[] {
       if (!ts.isCallExpression(node) || !ts.isPropertyAccessExpression(node.expression)) return [];
       const [name] = node.arguments;
       const kind = KINDS[node.expression.name.text];
-      const isMetric = name !== undefined && ts.isStringLiteral(name) && name.text.startsWith('tidemark_');
-      return kind !== undefined && isMetric ? [`${heading}: ${name.text}, ${kind}`] : [];
+      if (kind === undefined || name === undefined) return [];
+      if (ts.isStringLiteral(name) && name.text.startsWith('tidemark_')) return [`${heading}: ${name.text}, ${kind}`];
+      // A name that is put together could not be looked up here, nor by who searches for it.
+      return node.expression.expression.getText() === 'metrics' ? [`${heading}: ${name.getText()}, ${kind}`] : [];
     });
   });
 }

@@ -215,7 +215,8 @@ test('a choice between test and test.skip, and names that only begin alike, pass
 
 test('a metric without a row, one under another service or of another kind, and a row without a metric are found', () => {
   const files = tree({
-    'apps/relay/src/main.ts': "m.counter('tidemark_a_total', 'x'); m.histogram('tidemark_b', 'x'); m.gauge(name);",
+    'apps/relay/src/main.ts':
+      "m.counter('tidemark_a_total', 'x'); m.histogram('tidemark_b', 'x'); m.gauge(name); metrics.gauge(name, 'x');",
     'libs/service-kit/src/index.ts': "m.gaugeOf('tidemark_c', 'x', f); m.counter('tidemark_d_total', 'x');",
     'libs/service-kit/src/x.spec.ts': "m.counter('tidemark_test', 'x');",
     'docs/operating/metrics.md':
@@ -224,6 +225,7 @@ test('a metric without a row, one under another service or of another kind, and 
   expect(metricRules(files).map((one) => one.slice('docs/operating/metrics.md: '.length))).toEqual([
     'no row for relay: tidemark_a_total, counter',
     'no row for relay: tidemark_b, histogram',
+    'no row for relay: name, gauge',
     'no row for Every service: tidemark_d_total, counter',
     'nobody registers relay: tidemark_b, counter',
     'nobody registers relay: tidemark_d_total, counter',
