@@ -109,7 +109,7 @@ test('RLY-4: streams do not wait for each other', async () => {
   expect(store.rounds).toEqual(['a: 1', 'b: 2']);
 });
 
-// kills: stream-writer.ts: round.length > 1 && isOfTheOps(fault) => false
+// kills: stream-writer.ts: pieces.length > 1 && isOfTheOps(fault) => false
 test('RLY-12: a push that cannot be stored fails alone; those that shared its round are stored in their order', async () => {
   const writer = open();
   const pushes = [ids('first'), ids('good'), ids('x', 'bad'), ids('after')].map((ops) => writer.append('s', ops, 1));
