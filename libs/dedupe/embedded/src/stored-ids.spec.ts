@@ -22,6 +22,10 @@ describe('StoredIds', () => {
     expect(absent(stored, 'found', 'written', 'gone')).toEqual([false, false, false]);
     stored.end({ isComplete: true });
     expect(absent(stored, 'found', 'written', 'gone')).toEqual([false, false, true]);
+    stored.begin(10);
+    stored.found('written');
+    stored.end({ isComplete: true });
+    expect(absent(stored, 'found', 'written', 'gone')).toEqual([true, false, true]);
   });
 
   // kills: stored-ids.ts: if (isComplete) this.#known => this.#known
