@@ -2,7 +2,7 @@ import { plainAt49, randomCases, swarmOfOne } from './cases/random-cases.ts';
 import { runSeeds } from './run-set.ts';
 
 /** Few, because each runs twice; seeds that once failed belong here. */
-const SEEDS = [1, 2];
+const SEEDS = [2, 3, 4];
 
 /** Work is bounded by events. */
 const HANG_MS = 600_000;
