@@ -3,11 +3,12 @@ import { Fault } from '@tidemark/libs-kernel';
 import { type ConsumerInfo, DeliverPolicy, type JetStreamManager } from 'nats';
 import { durableDifferences, wantedDurable } from './durable-config.ts';
 import type { Incarnation } from './delivery.ts';
+import { floorOf } from './floors.ts';
 import type { BrokerLog } from './link.ts';
 import { REFUSED, refusalNumber, throwFault } from './map-error.ts';
 import type { Names } from './names.ts';
 import type { Queue, Queues } from './queues.ts';
-import { type AckedQueue, type Trimmer, floorOf } from './trimmer.ts';
+import type { AckedQueue, Trimmer } from './trimmer.ts';
 
 export interface DurablesParts {
   readonly queues: Queues;

@@ -86,7 +86,7 @@ export function outcomeOf(thrown: unknown, sends: number): PublishOutcome {
  * |----------------------------------------------------|------------------------------|
  * | nobody answered, no leader, no quorum, not reached | `unavailable`, outcome unknown |
  * | rights, names, a stream that is set up otherwise   | `misconfigured`              |
- * | no such queue                                      | `not_found`                  |
+ * | no such queue or consumer                          | `not_found`                  |
  * | budgets reserve more than the server has           | `disk_full`                  |
  * | anything else                                      | `internal`                   |
  */
@@ -108,7 +108,7 @@ function faultCodeOf(thrown: unknown): FaultCode {
   if (!(thrown instanceof NatsError)) return 'internal';
   const number = refusalNumber(thrown);
   if (number === undefined) return WRONG_ACCESS.has(thrown.code) ? 'misconfigured' : 'unavailable';
-  if (number === REFUSED.streamNotFound) return 'not_found';
+  if (number === REFUSED.streamNotFound || number === REFUSED.consumerNotFound) return 'not_found';
   if (NO_SPACE.has(number)) return 'disk_full';
   if (WRONG_TOPOLOGY.has(number)) return 'misconfigured';
   return BUSY.has(number) ? 'unavailable' : 'internal';

@@ -1,10 +1,12 @@
 import type { Clock } from '@tidemark/libs-kernel';
 import type { ConsumerInfo, JetStreamManager } from 'nats';
-import { AckedRuns, type Run } from './acked-runs.ts';
+import type { Run } from './acked-runs.ts';
+import { least, lowestFloor } from './floors.ts';
 import type { BrokerLog } from './link.ts';
 import { REFUSED, refusalNumber } from './map-error.ts';
 import type { Names } from './names.ts';
 import type { Queues } from './queues.ts';
+import { Trimming, type Which } from './trimming.ts';
 
 export interface TrimmerParts {
   readonly queues: Queues;
@@ -20,7 +22,8 @@ const FULL_RECHECK_MS = 250;
 /** Messages that are removed one by one in a round; the others wait for the next one. */
 const DELETES_MAX = 1000;
 const DELETES_TOGETHER = 64;
-const SEQ_MAX = (1n << 63n) - 1n;
+/** Between two looks for what has got old. */
+const AGED_TRIM_EVERY_MS = 1000;
 
 export interface AckedQueue {
   readonly tenant: string;
@@ -28,9 +31,6 @@ export interface AckedQueue {
   readonly name: string;
   readonly durable: string;
 }
-
-/** What may be removed of the acked. */
-type Which = 'aged' | 'all';
 
 /**
  * Removes what every durable consumer has acked; nothing else in the system removes a message.
@@ -62,7 +62,11 @@ export class Trimmer {
       runs.add(seq, storedAtMs);
       trimming.nowMs = Math.max(trimming.nowMs, storedAtMs);
     }
-    if (runs.lastStoredBefore(this.#agedMs(trimming)) > 0n) void this.#trim(tenant, 'aged');
+    const nowMs = this.#parts.clock.monotonic();
+    if (runs.lastStoredBefore(this.#agedMs(trimming)) === 0n || nowMs < trimming.agedTrimAtMs + AGED_TRIM_EVERY_MS)
+      return;
+    trimming.agedTrimAtMs = nowMs;
+    void this.#trim(tenant, 'aged');
   }
 
   /** Rises with every ack of this process. */
@@ -125,7 +129,7 @@ export class Trimmer {
     trimming.now(queue.name);
     const floor = lowestFloor(durables);
     const bound = which === 'all' ? floor : least(floor, trimming.lastStoredBefore(this.#agedMs(trimming)));
-    const purged = bound > 0n ? await this.#purge(tenant, bound) : 0;
+    const purged = bound >= BigInt(queue.info.state.first_seq) ? await this.#purge(tenant, bound) : 0;
     const mixed = await this.#removeMixed(tenant, durables, floor + 1n, which);
     trimming.dropUpTo(bound);
     return purged + mixed > 0;
@@ -189,54 +193,4 @@ export class Trimmer {
     this.#tenants.set(tenant, known);
     return known;
   }
-}
-
-/** What this process knows of one tenant's acks. */
-class Trimming {
-  readonly #byDurable = new Map<string, AckedRuns>();
-  running: Promise<boolean> | undefined;
-  which: Which = 'aged';
-  /** Newest time that the server gave a message. */
-  nowMs = -Infinity;
-  foundFullAtMs = -Infinity;
-  acks = 0;
-  #queue = '';
-
-  /** What was acked of an earlier incarnation is forgotten. */
-  now(queue: string): void {
-    if (queue !== this.#queue) this.#byDurable.clear();
-    this.#queue = queue;
-  }
-
-  runsOf(durable: string): AckedRuns {
-    const known = this.#byDurable.get(durable) ?? new AckedRuns();
-    this.#byDurable.set(durable, known);
-    return known;
-  }
-
-  lastStoredBefore(ms: number): bigint {
-    return [...this.#byDurable.values()].reduce((last, runs) => greatest(last, runs.lastStoredBefore(ms)), 0n);
-  }
-
-  dropUpTo(seq: bigint): void {
-    for (const runs of this.#byDurable.values()) runs.dropUpTo(seq);
-  }
-}
-
-/** Everything up to here is acked. A consumer that has nothing in flight has acked all that it was given. */
-export function floorOf({ num_ack_pending, delivered, ack_floor }: ConsumerInfo): bigint {
-  return BigInt(num_ack_pending === 0 ? delivered.stream_seq : ack_floor.stream_seq);
-}
-
-/** Of no durable: there is no bound. */
-function lowestFloor(durables: readonly ConsumerInfo[]): bigint {
-  return durables.map(floorOf).reduce(least, SEQ_MAX);
-}
-
-function least(a: bigint, b: bigint): bigint {
-  return a < b ? a : b;
-}
-
-function greatest(a: bigint, b: bigint): bigint {
-  return a > b ? a : b;
 }

@@ -1,0 +1,21 @@
+import type { ConsumerInfo } from 'nats';
+
+const SEQ_MAX = (1n << 63n) - 1n;
+
+/** Everything up to here is acked. A consumer that has nothing in flight has acked all that it was given. */
+export function floorOf({ num_ack_pending, delivered, ack_floor }: ConsumerInfo): bigint {
+  return BigInt(num_ack_pending === 0 ? delivered.stream_seq : ack_floor.stream_seq);
+}
+
+/** Of no durable: there is no bound. */
+export function lowestFloor(durables: readonly ConsumerInfo[]): bigint {
+  return durables.map(floorOf).reduce(least, SEQ_MAX);
+}
+
+export function least(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
+}
+
+export function greatest(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
+}
