@@ -25,7 +25,7 @@ serverTest(
     await killsBeside(scratch, scratch.url, 200);
     await scratch.remove();
   },
-  1_800_000,
+  3_600_000,
 );
 
 serverTest(
