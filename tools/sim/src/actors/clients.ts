@@ -1,3 +1,4 @@
+import { Fault } from '@tidemark/libs-kernel';
 import type { AppendOutcome } from '@tidemark/libs-op-store-contract';
 import type { Op } from '@tidemark/libs-wire';
 import type { SimProcess } from '../scheduler/sim-process.ts';
@@ -17,6 +18,8 @@ export interface Traffic {
   readonly pauseMs: readonly [number, number];
   /** Pushes go through the relay's writer, which joins them, or to the store itself. */
   readonly joined: boolean;
+  /** Whether a client pushes again what was refused. */
+  readonly repeats: boolean;
 }
 
 /** Pushes its batches in order, each until it is answered. */
@@ -39,7 +42,8 @@ export class Pusher {
     const { scheduler } = this.#world;
     for (const batch of batches) {
       await this.#process.sleep(scheduler.between(this.#traffic.pauseMs));
-      while (!(await this.#push(batch))) await this.#process.sleep(scheduler.between(RETRY_MS));
+      while (!(await this.#push(batch)) && this.#traffic.repeats)
+        await this.#process.sleep(scheduler.between(RETRY_MS));
     }
     this.done = true;
   }
@@ -48,7 +52,11 @@ export class Pusher {
     const { relays, stream, joined } = this.#traffic;
     const relay = relays[this.#world.scheduler.choices.pick(relays.length)] as Relay;
     const gone = new AbortController();
-    const pushing = (joined ? relay.push(stream, batch) : relay.append(stream, batch)).catch(() => null);
+    const pushing = (joined ? relay.push(stream, batch) : relay.append(stream, batch)).catch((refusal: unknown) => {
+      const isCertain = refusal instanceof Fault && refusal.outcome === 'not-done';
+      if (isCertain && !this.#traffic.repeats) this.#world.history.refused(stream, batch);
+      return null;
+    });
     const outcomes: readonly AppendOutcome[] | null | void = await Promise.race([
       pushing,
       this.#process.sleep(ANSWER_MS, gone.signal),

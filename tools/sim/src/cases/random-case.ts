@@ -26,6 +26,7 @@ export interface Plan {
   readonly mishaps: MishapRates;
   readonly relays: number;
   readonly joined: boolean;
+  readonly repeats: boolean;
   readonly pageBytesMax: number;
   /** Of each pusher, its batches by their sizes. Pushers of one group push the same ops. */
   readonly pushers: readonly { readonly group: string; readonly batches: readonly number[] }[];
@@ -107,10 +108,10 @@ class Run {
   constructor(world: World, plan: Plan) {
     this.#world = world;
     this.#plan = plan;
-    const { relays, joined, pauseMs } = plan;
+    const { relays, joined, repeats, pauseMs } = plan;
     this.#relays = Array.from({ length: relays }, (_, i) => world.relay(`relay ${i + 1}`));
     this.#mishaps = new Mishaps(world, this.#relays, plan.mishaps);
-    const traffic = { stream: STREAM, relays: this.#relays, pauseMs, joined };
+    const traffic = { stream: STREAM, relays: this.#relays, pauseMs, joined, repeats };
     const pushers = plan.pushers.map(({ group, batches }, i) => {
       const ops = batches.map((size, at) => someOps(`${group}.${at}.`, size));
       return new Pusher(`pusher ${i + 1}`, world, traffic, ops);

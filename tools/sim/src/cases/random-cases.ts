@@ -69,6 +69,7 @@ function swarmPlan(choices: Choices): Plan {
     mishaps: { crashMs: oneOf(choices, [300, 3000, Infinity]), clockJumpMs: oneOf(choices, [1000, Infinity]) },
     relays: 2 + choices.pick(2),
     joined: choices.pick(2) === 0,
+    repeats: true,
     pageBytesMax: oneOf(choices, [1500, MB]),
     pushers: groups.map((group) => ({ group, batches: batchesByGroup.get(group) as number[] })),
     pauseMs: oneOf(choices, [
@@ -139,6 +140,19 @@ function hotPlan(choices: Choices): Plan {
   };
 }
 
+/** Clients that push once: what they are told of a refusal must be so. No request comes twice but by the SDK, which says so. */
+function onceOnlyPlan(choices: Choices): Plan {
+  const plan = swarmPlan(choices);
+  return {
+    ...plan,
+    weather: { ...plan.weather, twiceDelivered: 0 },
+    store: { ...plan.store, contentionRounds: 2 },
+    repeats: false,
+    pushers: ['a', 'b', 'c', 'd'].map((group) => ({ group, batches: batchesOf(choices, 40, 10) })),
+    pauseMs: [0, 5],
+  };
+}
+
 /** A reader that knows nothing of holes beside rounds of so many ops; a page is one instant. */
 const plainPlan =
   (maxOpsPerRound: number) =>
@@ -175,6 +189,7 @@ export const randomCases: readonly RandomCase[] = [
   { name: 'legacy', about: 'a table of older relays; the counter lost', plan: legacyPlan },
   addEraCase('mixed'),
   { name: 'hot', about: 'one stream at the ceiling of its partition key', plan: hotPlan },
+  { name: 'once-only', about: 'clients that do not push again what was refused', plan: onceOnlyPlan },
   { name: 'long-runs', about: 'long runs of missing seqs by their ends', plan: longRunsPlan },
   plainAt1,
 ];

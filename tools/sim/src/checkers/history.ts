@@ -32,6 +32,7 @@ interface StreamHistory {
   readonly seqs: bigint[];
   readonly seqsOf: Map<string, bigint[]>;
   readonly answers: Map<string, bigint>;
+  readonly refused: Set<string>;
   counter: bigint;
   /** The highest cursor that any reader was given, and who that was. */
   shown: bigint;
@@ -93,6 +94,11 @@ export class History {
     }
   }
 
+  /** Ops of a push that was refused, nothing of it done, and that nobody pushes again. */
+  refused(stream: string, ops: readonly Op[]): void {
+    for (const { opId } of ops) this.#of(stream).refused.add(opId);
+  }
+
   readBegins(reader: string, stream: string, after: bigint): ReadStart {
     const answered = [...this.#of(stream).answers.values()].filter((seq) => seq > after);
     return { reader, stream, after, answered };
@@ -134,6 +140,8 @@ export class History {
     for (const [opId, seq] of history.answers)
       if (!all.some((one) => one.seq === seq && one.op.opId === opId))
         this.#wrong(`RLY-6: ${opId}, answered ${seq}, is not in the log`);
+    for (const opId of history.refused)
+      if (history.seqsOf.has(opId)) this.#wrong(`OPS-6: ${opId} was refused as not done, and is stored`);
     if (this.#promises.dense && history.seqs.some((seq, i) => seq !== BigInt(i + 1)))
       this.#wrong(`RLY-4: the seqs are not dense: ${history.seqs.slice(0, 20).join(' ')}`);
     if (!this.#promises.dense) return;
@@ -206,6 +214,7 @@ export class History {
         seqs: [],
         seqsOf: new Map(),
         answers: new Map(),
+        refused: new Set(),
         counter: 0n,
         shown: 0n,
         shownTo: '',
