@@ -76,6 +76,7 @@ test('J5: CRLF, blank lines, blanks around records and a missing last LF are no 
   expect(read('ndjson', '1\r\n\r\n \t\n2\n\n\n3').map((text) => String(text).trim())).toEqual(['1', '2', '3']);
 });
 
+// kills: decode.ts: yield line === null ? null : mark + line; => yield mark + String(line);
 test('RLY-2, ING-11: a line that is not UTF-8 fails alone', () => {
   const body = Buffer.concat([bytes(`${BOM}1\n`), Buffer.from([0x22, 0xc3, 0x28, 0x22]), bytes(`\n\n2\n${BOM}3`)]);
   expect(read('ndjson', body)).toEqual(['1', '!invalid json: the line is not UTF-8', '2', `${BOM}3`]);

@@ -7,6 +7,7 @@ const op = (id: string) => idempotencyKey('0', 'events', id);
 const withTable = (settings: Partial<TableSettings>) =>
   new IngestWorld({ tables: fixedTables({ '0': [{ ...openTable('events'), ...settings }] }) });
 
+// kills: answer.ts: '{"ok":true}' : '{"duplicate":true}' => '{"ok":true}' : '{"ok":true}'
 test('ING-1, FLD-8: an object is ok once and a duplicate from then on, with its op id', async () => {
   const world = new IngestWorld();
   const headers = { 'Tidemark-Op': op('ev-1') };
@@ -111,6 +112,7 @@ test('I11, ING-9: one id in two tables and two tenants is four events', async ()
   expect(await world.queuedIds()).toHaveLength(4);
 });
 
+// kills: reserve.ts: if (record.kind === 'rejected') return => if (record.kind === 'rejected' && record.status > 499) return
 test('ING-4: a rejected record does not burn its id', async () => {
   const world = new IngestWorld();
   expect((await world.post('{"event_id":"a","event_id":"a"}')).status).toBe(400);
@@ -234,6 +236,7 @@ describe('retries and rivals', () => {
     expect((await world.post('{}\n{}', NDJSON)).body).toMatchObject({ succeeded: 2 });
   });
 
+  // kills: window.ts: claimsAt(settlement.commit, standings) => claimsAt([], standings)
   test('ING-5, ING-12: a request that nobody waits for any more commits what it published and gives back the rest', async () => {
     const world = new IngestWorld({ publishesInFlightMax: 1 });
     world.endPublish(3, 'full');

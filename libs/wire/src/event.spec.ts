@@ -74,6 +74,7 @@ describe('event envelope', () => {
 describe('idText', () => {
   const of = (text: string) => idText(readJson(text));
 
+  // kills: id-text.ts: text: value.text => text: String(Number(value.text))
   test('ING-7: strings key by their text, numbers by their digits, booleans by their name', () => {
     expect(of('"a\\u0041"')).toEqual({ kind: 'id', text: 'aA' });
     expect(of('9007199254740993')).toEqual({ kind: 'id', text: '9007199254740993' });
