@@ -56,8 +56,8 @@ export async function connectJetStreamBroker(options: JetStreamBrokerOptions): P
     const client = link.connection.jetstream({ timeout: timeoutMs });
     const manager = await link.connection.jetstreamManager({ timeout: timeoutMs, checkAPI: false });
     const settings = { replicas, duplicateWindowMs };
-    const shared = { link, client, manager, names, managed, clock, random, log, timeoutMs, patienceMs };
-    const queues = new Queues({ ...shared, settings, callPatienceMs: timeoutMs });
+    const shared = { link, client, manager, names, managed, clock, sleeper, random, log, timeoutMs, patienceMs };
+    const queues = new Queues({ ...shared, settings, callPatienceMs: 2 * timeoutMs });
     if (managed) await queues.ensure(leaseStream(names, settings));
     else await verifyTopology({ ...shared, queues, settings }, options.expected ?? { tenants: [] });
     const trimmer = new Trimmer({ ...shared, queues, duplicateWindowMs });

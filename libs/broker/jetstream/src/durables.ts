@@ -56,9 +56,25 @@ export class Durable {
     return { tenant: this.tenant, name: this.#queue.name, durable: this.#name };
   }
 
+  /** Number of the newest message that is stored by now. */
+  async lastStored(): Promise<number> {
+    return (await this.#parts.queues.get(this.tenant)).info.state.last_seq;
+  }
+
+  /** Whether the consumer has not heard of that message yet. A server tells its consumers a moment after it answered the publisher. */
+  async lagsBehind(last: number): Promise<boolean> {
+    return (await this.#present()).delivered.stream_seq < last;
+  }
+
   async pending(): Promise<bigint> {
-    const info = await this.#parts.queues.call(() => this.#parts.manager.consumers.info(this.#stream, this.#name));
-    return BigInt(info.num_pending + info.num_ack_pending);
+    const { queues, trimmer } = this.#parts;
+    const { state } = (await queues.get(this.tenant)).info;
+    const [info] = await trimmer.inStep(state, async () => [await this.#present()]);
+    return BigInt(info!.num_pending + info!.num_ack_pending);
+  }
+
+  #present(): Promise<ConsumerInfo> {
+    return this.#parts.queues.call(() => this.#parts.manager.consumers.info(this.#stream, this.#name));
   }
 
   /** Makes the consumer when it is not there: at the oldest message that others have not acked, or where it was when it was deleted. */

@@ -93,7 +93,7 @@ natsTest(
     expectOnce(await storedIn(nats.endpoint, streamOf(spec)), publishing.answered);
     expect(proxy.cuts).toBe(3);
     // An ack whose answer is lost is sent again too.
-    const deliveries = await worker.fetch(10, 5000);
+    const deliveries = await worker.fetch(10, 0);
     proxy.loseAnswers();
     await worker.ack(deliveries);
     expect(await worker.pending()).toBe(400n - BigInt(deliveries.length));
@@ -109,7 +109,7 @@ natsTest('BRK-5: a durable consumer that is deleted is made again where it was',
   await worker.ack(await worker.fetch(1, 0));
   await using operator = await operatorOf(nats.endpoint);
   await operator.consumers.delete(streamOf(spec), 'worker');
-  expect(textsOf(await worker.fetch(10, 5000))).toContain('3');
+  expect(textsOf(await worker.fetch(10, 0))).toContain('3');
   expect(spec.log.map(({ message }) => message)).toContain('a durable consumer was deleted and is made again');
 });
 
@@ -135,7 +135,7 @@ natsTest(
     await using operator = await operatorOf(nats.endpoint);
     await operator.streams.delete(streamOf(spec));
     const after = await tell(broker, 'b');
-    const [next] = await worker.fetch(10, 5000);
+    const [next] = await worker.fetch(10, 0);
     expect(textsOf([next!])).toEqual(['b']);
     expect('seq' in before && 'seq' in after && after.seq > before.seq).toBe(true);
     expect(next!.queue).not.toBe(delivery!.queue);
@@ -152,7 +152,7 @@ natsTest('BRK-5: a consumer of a queue that was deleted, and that nobody makes a
   const worker = await reader.consume(TENANT, { name: 'other', ackWaitMs: 1000 });
   await using operator = await operatorOf(nats.endpoint);
   await operator.streams.delete(streamOf(spec));
-  await expect(worker.fetch(1, 5000)).rejects.toMatchObject({ code: 'not_found' });
+  await expect(worker.fetch(1, 0)).rejects.toMatchObject({ code: 'not_found' });
   expect(await reader.publish(TOPIC, Buffer.from('a'))).toMatchObject({ kind: 'full' });
 });
 

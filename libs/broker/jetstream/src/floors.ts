@@ -1,4 +1,4 @@
-import type { ConsumerInfo } from 'nats';
+import type { ConsumerInfo, StreamState } from 'nats';
 
 const SEQ_MAX = (1n << 63n) - 1n;
 
@@ -18,4 +18,9 @@ export function least(a: bigint, b: bigint): bigint {
 
 export function greatest(a: bigint, b: bigint): bigint {
   return a > b ? a : b;
+}
+
+/** Whether the consumer seems not to know of all that is stored behind what it has given out. */
+export function lags({ num_pending, delivered }: ConsumerInfo, { first_seq, last_seq }: StreamState): boolean {
+  return num_pending < last_seq - Math.max(delivered.stream_seq, first_seq - 1);
 }

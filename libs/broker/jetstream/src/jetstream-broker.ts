@@ -86,7 +86,10 @@ export class JetStreamBroker implements Broker {
     this.#checkOpen();
     const { queues, deadLetters, trimmer } = this.#parts;
     const queue = await queues.get(tenant);
-    const [unsettled, parked] = await Promise.all([trimmer.unsettled(tenant), deadLetters.count(tenant)]);
+    const [unsettled, parked] = await Promise.all([
+      trimmer.unsettled(tenant, queue.info.state),
+      deadLetters.count(tenant),
+    ]);
     return { ...held(queue, unsettled), deadLetters: parked };
   }
 

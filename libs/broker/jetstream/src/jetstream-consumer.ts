@@ -25,6 +25,10 @@ const NS_PER_MS = 1_000_000;
 const PULL_MS_MAX = 5000;
 /** After a request that was not answered. */
 const RETRY_DELAY_MS = 100;
+/** After the time of a fetch is over, for a consumer that was made again. */
+const LATE_LOOKS_MAX = 3;
+/** How long a consumer may take to hear of what is stored. */
+const LAG_MS_MAX = 64;
 /** What a fetch gives at most, by the server's count; a single message is always given. */
 const FETCH_BYTES_MAX = 16 * 1024 * 1024;
 
@@ -48,15 +52,16 @@ export class JetStreamConsumer implements Consumer {
     const stop = signal ? AbortSignal.any([signal, this.#closed.signal]) : this.#closed.signal;
     const { clock } = this.#parts.link;
     const endsAtMs = clock.monotonic() + waitMs;
-    for (let silent = false; !stop.aborted && !this.#hasEnded();) {
+    for (let late = 0; !stop.aborted && !this.#hasEnded();) {
       const { deliveries, end } = await this.#look(max, endsAtMs, stop);
       if (deliveries.length > 0) return deliveries;
       if (end === 'stopped') break;
-      silent = end !== 'answered' && !(await this.#restored(end, endsAtMs, stop));
+      const restored = end === 'answered' || (await this.#restored(endsAtMs, stop));
       if (clock.monotonic() < endsAtMs) continue;
-      // An empty answer says that there was nothing; who could not ask does not know.
-      if (silent) throw new Fault('unavailable', 'the queue cannot be reached', { outcome: 'unknown' });
       if (end === 'answered') break;
+      // An empty answer says that there was nothing; who could not ask does not know.
+      if (!restored || ++late === LATE_LOOKS_MAX)
+        throw new Fault('unavailable', 'the queue cannot be reached', { outcome: 'unknown' });
     }
     return [];
   }
@@ -89,6 +94,7 @@ export class JetStreamConsumer implements Consumer {
 
   /** What is there now; else the first that comes, and what came with it. */
   async #look(max: number, endsAtMs: number, stop: AbortSignal): Promise<Looked> {
+    if (endsAtMs <= this.#parts.link.clock.monotonic()) return this.#stored(max, endsAtMs, stop);
     const now = await this.#pull(max, 0, endsAtMs, stop);
     const waitMs = endsAtMs - this.#parts.link.clock.monotonic();
     if (now.deliveries.length > 0 || now.end !== 'answered' || waitMs <= 0) return now;
@@ -96,6 +102,22 @@ export class JetStreamConsumer implements Consumer {
     if (first.deliveries.length === 0 || max === 1 || stop.aborted) return first;
     const rest = await this.#pull(max - 1, 0, endsAtMs, stop);
     return { deliveries: [...first.deliveries, ...rest.deliveries], end: 'answered' };
+  }
+
+  /** For who does not wait: all that was stored before the call, also what the consumer has not heard of yet. */
+  async #stored(max: number, endsAtMs: number, stop: AbortSignal): Promise<Looked> {
+    const { sleeper } = this.#parts.link;
+    const last = await this.#durable.lastStored().catch(() => 0);
+    const deliveries: Delivery[] = [];
+    for (let waitMs = 2; ; waitMs *= 2) {
+      const { deliveries: more, end } = await this.#pull(max - deliveries.length, 0, endsAtMs, stop);
+      deliveries.push(...more);
+      const bytes = deliveries.reduce((total, { body }) => total + body.byteLength, 0);
+      const enough = deliveries.length >= max || bytes > FETCH_BYTES_MAX / 2 || waitMs > LAG_MS_MAX;
+      if (enough || end !== 'answered') return { deliveries, end };
+      if (!(await this.#durable.lagsBehind(last).catch(() => false))) return { deliveries, end };
+      await sleeper.sleep(waitMs, stop);
+    }
   }
 
   async #pull(batch: number, expiresMs: number, endsAtMs: number, stop: AbortSignal): Promise<Looked> {
@@ -110,13 +132,13 @@ export class JetStreamConsumer implements Consumer {
   }
 
   /** Whether the durable consumer is there (again). A fault that waiting does not mend is thrown. */
-  async #restored(end: PullEnd, endsAtMs: number, stop: AbortSignal): Promise<boolean> {
+  async #restored(endsAtMs: number, stop: AbortSignal): Promise<boolean> {
     const { clock, sleeper } = this.#parts.link;
     const leftMs = endsAtMs - clock.monotonic();
     if (leftMs > 0) await sleeper.sleep(Math.min(leftMs, RETRY_DELAY_MS), stop);
     try {
       if (!stop.aborted) await this.#durable.restore();
-      return end === 'lost';
+      return true;
     } catch (thrown) {
       if (thrown instanceof Fault && thrown.code === 'unavailable') return false;
       throw thrown;

@@ -41,12 +41,12 @@ natsTest('BRK-3: a message that nobody can settle does not keep what was acked a
   spec = new SpecBroker(nats.endpoint, SHORT);
   const { broker, worker } = await spec.start();
   for (const text of ['poison', '2', '3']) await tell(broker, text);
-  const [poison, ...others] = await worker.fetch(10, 5000);
+  const [poison, ...others] = await worker.fetch(10, 0);
   await worker.ack(others);
   await worker.nak([poison!], 60_000);
   await spec.pass(AGED_MS);
   await tell(broker, 'new');
-  await worker.ack(await worker.fetch(10, 5000));
+  await worker.ack(await worker.fetch(10, 0));
   await broker.close();
   expect(await textsStored(nats.endpoint)).toEqual(['poison', 'new']);
 });
@@ -56,7 +56,7 @@ natsTest('BRK-3: a full queue gets room from what was acked out of order, also w
   const { broker, worker } = await spec.start({}, 5000n);
   for (const text of ['poison', '2', '3', '4']) await tell(broker, text.padEnd(1000));
   expect(await tell(broker, '5'.padEnd(1000))).toMatchObject({ kind: 'full' });
-  const [, ...others] = await worker.fetch(10, 5000);
+  const [, ...others] = await worker.fetch(10, 0);
   await worker.ack(others);
   expect(await tell(broker, '5'.padEnd(1000))).toMatchObject({ kind: 'stored' });
   expect(await textsStored(nats.endpoint)).toEqual(['poison', '5']);
@@ -70,7 +70,7 @@ natsTest('BRK-5: what one of two durable names has not acked stays, however full
   for (const text of ['1', '2', '3', '4']) await tell(broker, text.padEnd(1000));
   await drain(worker);
   expect(await tell(broker, '5'.padEnd(1000))).toMatchObject({ kind: 'full' });
-  const [first, second, third] = await audit.fetch(10, 5000);
+  const [first, second, third] = await audit.fetch(10, 0);
   await audit.ack([second!, third!]);
   await audit.ack([first!]);
   expect(await tell(broker, '5'.padEnd(1000))).toMatchObject({ kind: 'stored' });
@@ -82,7 +82,7 @@ natsTest('BRK-5: a name that joins late gets nothing of what all others have ack
   spec = new SpecBroker(nats.endpoint);
   const { broker, worker } = await spec.start();
   for (const text of ['1', '2', '3']) await tell(broker, text);
-  await worker.ack(await worker.fetch(2, 5000));
+  await worker.ack(await worker.fetch(2, 0));
   const late = await (await spec.open()).consume(TENANT, { name: 'late', ackWaitMs: 1000 });
-  expect(textsOf(await late.fetch(10, 5000))).toEqual(['3']);
+  expect(textsOf(await late.fetch(10, 0))).toEqual(['3']);
 });

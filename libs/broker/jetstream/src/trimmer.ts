@@ -1,7 +1,7 @@
-import type { Clock } from '@tidemark/libs-kernel';
-import type { ConsumerInfo, JetStreamManager } from 'nats';
+import type { Clock, Sleeper } from '@tidemark/libs-kernel';
+import type { ConsumerInfo, JetStreamManager, StreamState } from 'nats';
 import type { Run } from './acked-runs.ts';
-import { least, lowestFloor } from './floors.ts';
+import { lags, least, lowestFloor } from './floors.ts';
 import type { BrokerLog } from './link.ts';
 import { REFUSED, refusalNumber } from './map-error.ts';
 import type { Names } from './names.ts';
@@ -14,6 +14,7 @@ export interface TrimmerParts {
   readonly names: Names;
   readonly duplicateWindowMs: number;
   readonly clock: Clock;
+  readonly sleeper: Sleeper;
   readonly log: BrokerLog;
 }
 
@@ -24,6 +25,9 @@ const DELETES_MAX = 1000;
 const DELETES_TOGETHER = 64;
 /** Between two looks for what has got old. */
 const AGED_TRIM_EVERY_MS = 1000;
+
+/** A server tells its consumers a moment after it answered the publisher. */
+const LAG_MS_MAX = 64;
 
 export interface AckedQueue {
   readonly tenant: string;
@@ -93,10 +97,19 @@ export class Trimmer {
   }
 
   /** Not acked by every durable: exact for one, for several what the slowest has left. */
-  async unsettled(tenant: string): Promise<bigint | undefined> {
-    const durables = await this.#durables(tenant);
+  async unsettled(tenant: string, state: StreamState): Promise<bigint | undefined> {
+    const durables = await this.inStep(state, () => this.#durables(tenant));
     if (durables.length === 0) return undefined;
     return BigInt(Math.max(...durables.map(({ num_pending, num_ack_pending }) => num_pending + num_ack_pending)));
+  }
+
+  /** Asks until the consumers know of every message that was stored, some times: who removed a message by hand leaves a gap. */
+  async inStep(state: StreamState, ask: () => Promise<readonly ConsumerInfo[]>): Promise<readonly ConsumerInfo[]> {
+    for (let waitMs = 2; ; waitMs *= 2) {
+      const infos = await ask();
+      if (waitMs > LAG_MS_MAX || !infos.some((info) => lags(info, state))) return infos;
+      await this.#parts.sleeper.sleep(waitMs);
+    }
   }
 
   async close(): Promise<void> {
