@@ -8,7 +8,7 @@ const HOUR_MS = 3_600_000;
 test.each(counterexamples.map(({ id, right }) => [id, right.about, right] as const))(
   'RLY-3: %s: no schedule breaks the right rule: %s',
   async (_id, _about, right) => {
-    const { failures, exhausted } = await runSmall(right, { schedulesMax: 100_000, stepsMax: 500 });
+    const { failures, exhausted } = await runSmall(right, { schedulesMax: 200_000, stepsMax: 500 });
     expect(failures).toEqual([]);
     expect(exhausted).toBe(true);
   },
