@@ -1,6 +1,6 @@
 import type { Broker } from '@tidemark/libs-broker-contract';
 import type { Deduplicator } from '@tidemark/libs-dedupe-contract';
-import { IngestService, type Tables } from '@tidemark/libs-ingest';
+import { IngestService, type Tables, defaultTables } from '@tidemark/libs-ingest';
 import {
   type OpenService,
   type ServiceParts,
@@ -37,7 +37,10 @@ export async function openIngest(settings: IngestSettings, parts: ServiceParts):
 async function openBroker(settings: IngestSettings, { clock, sleeper, random, log }: ServiceParts): Promise<Broker> {
   if (settings.TIDEMARK_BROKER === 'nats') {
     const { connectJetStreamBroker } = await import('@tidemark/libs-broker-jetstream');
-    return connectJetStreamBroker({ ...natsSettings(settings), name: 'tidemark ingest', clock, sleeper, random, log });
+    // The queues of a settings folder are verified as they are opened.
+    const expected = { tenants: settings.INGEST_SETTINGS_DIR === undefined ? defaultTables.tenants() : [] };
+    const world = { clock, sleeper, random, log };
+    return connectJetStreamBroker({ ...natsSettings(settings), ...world, name: 'tidemark ingest', expected });
   }
   const { connectEmbeddedBroker } = await import('@tidemark/libs-broker-embedded');
   return connectEmbeddedBroker({ folder: queueFolder(settings), clock, sleeper, random });
