@@ -4,6 +4,8 @@ import { type RandomCase, runSeed } from './cases/random-case.ts';
 import { plainAt49, randomCases } from './cases/random-cases.ts';
 import { type SmallCase, smallRun } from './cases/small-case.ts';
 import { smallCases } from './cases/small-cases.ts';
+import { INGEST_CASES, type IngestCase, runIngest } from './ingest/run.ts';
+import { runIngestSeeds } from './ingest/seeds.ts';
 import { type Failure, runSeeds, runSmall } from './run-set.ts';
 import { replay } from './scheduler/explore.ts';
 
@@ -15,7 +17,7 @@ const broken = new Set<string>([plainAt49.name, ...counterexamples.map(({ wrong 
 const column = (cases: readonly { readonly name: string; readonly about: string }[]) =>
   cases.map(({ name, about }) => `  ${name.padEnd(22)} ${about}${broken.has(name) ? ' (breaks)' : ''}`).join('\n');
 
-const help = `Runs the relay's DynamoDB store on a simulated DynamoDB that promises what AWS documents and no more.
+const help = `Runs the relay's DynamoDB store on a simulated DynamoDB that promises what AWS documents and no more, and ingest on stores that lose calls and answers.
 
 usage: npm run sim -- [--seeds N] [--seed S] [--case NAME]... [--schedules N] [--trace LINES] [--path CHOICES]
 
@@ -28,6 +30,7 @@ usage: npm run sim -- [--seeds N] [--seed S] [--case NAME]... [--schedules N] [-
 
 Random cases, one run per seed:
 ${column(random)}
+${column(INGEST_CASES)}
 
 Small cases, every schedule:
 ${column(small)}
@@ -52,8 +55,8 @@ async function main(): Promise<void> {
   });
   if (values.help) return say(help);
   const isAsked = asked(values.case);
-  const chosen = { small: small.filter(isAsked), random: random.filter(isAsked) };
-  if (chosen.small.length + chosen.random.length === 0) {
+  const chosen = { small: small.filter(isAsked), random: random.filter(isAsked), ingest: INGEST_CASES.filter(isAsked) };
+  if (chosen.small.length + chosen.random.length + chosen.ingest.length === 0) {
     say(`no case is named ${values.case?.join(', ')}\n\n${help}`);
     process.exitCode = 2;
     return;
@@ -61,10 +64,12 @@ async function main(): Promise<void> {
   if (values.path !== undefined) return showPath(chosen.small, values.path.split(',').map(Number));
   const from = whole(values.seed, 1);
   const lines = whole(values.trace, 0);
-  if (lines > 0) return showSeed(chosen.random, from, lines);
+  if (lines > 0) return showSeed(chosen.random, chosen.ingest, from, lines);
   const totals: Totals = { schedules: 0, failures: [] };
   await exploreAll(chosen.small, whole(values.schedules, 20_000), totals);
-  await seedAll(chosen.random, from, whole(values.seeds, values.seed === undefined ? 20 : 1), totals);
+  const count = whole(values.seeds, values.seed === undefined ? 20 : 1);
+  await seedAll(chosen.random, from, count, totals);
+  await ingestAll(chosen.ingest, from, count, totals);
   for (const { what, replay: command } of totals.failures.slice(0, 50)) say(`VIOLATION ${what}\n  ${command}`);
   say(`${totals.schedules} schedules and runs, ${totals.failures.length} violations`);
   process.exitCode = totals.failures.length === 0 ? 0 : 1;
@@ -72,7 +77,7 @@ async function main(): Promise<void> {
 
 function asked(names: readonly string[] | undefined) {
   if (names === undefined) return ({ name }: { readonly name: string }) => !broken.has(name);
-  const exact = new Set([...small, ...random].map(({ name }) => name));
+  const exact = new Set([...small, ...random, ...INGEST_CASES].map(({ name }) => name));
   return ({ name }: { readonly name: string }) =>
     names.some((one) => (exact.has(one) ? name === one : name.startsWith(one)));
 }
@@ -108,6 +113,22 @@ async function seedAll(cases: readonly RandomCase[], from: number, count: number
   }
 }
 
+async function ingestAll(cases: readonly IngestCase[], from: number, count: number, totals: Totals): Promise<void> {
+  const seeds = Array.from({ length: count }, (_, i) => from + i);
+  for (const one of cases) {
+    let runs = 0;
+    const onRun = () => {
+      if (++runs % 50 === 0) say(`${one.name.padEnd(22)} ${runs} of ${count} seeds`);
+    };
+    const result = await runIngestSeeds(one, seeds, { onRun });
+    totals.schedules += result.runs;
+    totals.failures.push(...result.failures);
+    const injected = Object.entries(result.anomalies).map(([name, n]) => `${name} ${n}`);
+    say(`${one.name.padEnd(22)} ${result.runs} seeds, ${result.events} events, ${result.failures.length} violations`);
+    say(`${' '.repeat(22)} ${injected.join(', ')}`);
+  }
+}
+
 async function showPath(cases: readonly SmallCase[], path: readonly number[]): Promise<void> {
   for (const one of cases) {
     const { trace, violations } = await replay((choices, lines) => smallRun(one, choices, lines), path);
@@ -116,7 +137,18 @@ async function showPath(cases: readonly SmallCase[], path: readonly number[]): P
   }
 }
 
-async function showSeed(cases: readonly RandomCase[], seed: number, traceLines: number): Promise<void> {
+async function showSeed(
+  cases: readonly RandomCase[],
+  ingest: readonly IngestCase[],
+  seed: number,
+  traceLines: number,
+): Promise<void> {
+  for (const one of ingest) {
+    const { trace, violations, traceHash } = await runIngest(one, seed, { keep: traceLines });
+    say(trace.join('\n'));
+    say(`${one.name}, seed ${seed}, trace ${traceHash}: ${violations.join('\n') || 'no violation'}`);
+    if (violations.length > 0) process.exitCode = 1;
+  }
   for (const one of cases) {
     const { trace, violations, hash } = await runSeed(one, seed, { traceLines });
     say(trace.join('\n'));

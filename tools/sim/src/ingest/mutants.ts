@@ -43,8 +43,8 @@ const commitFirst: Meddle = (parts) => ({
 });
 
 export const INGEST_MUTANTS: Readonly<Record<string, IngestMutant>> = {
-  'publishes-without-the-idempotency-key': { meddle: withoutKey, caughtIn: 'one-trouble' },
-  'releases-the-claim-of-an-unknown-publish': { meddle: releaseUnknown, caughtIn: 'late' },
-  'commits-before-it-publishes': { meddle: commitFirst, caughtIn: 'one-trouble' },
-  'holds-claims-for-longer-than-the-window-allows': { leaseMs: 100_000, caughtIn: 'one-trouble' },
+  'publishes-without-the-idempotency-key': { meddle: withoutKey, caughtIn: 'ingest-one-trouble' },
+  'releases-the-claim-of-an-unknown-publish': { meddle: releaseUnknown, caughtIn: 'ingest-late' },
+  'commits-before-it-publishes': { meddle: commitFirst, caughtIn: 'ingest-one-trouble' },
+  'holds-claims-for-longer-than-the-window-allows': { leaseMs: 100_000, caughtIn: 'ingest-one-trouble' },
 };

@@ -8,6 +8,7 @@ import { type IngestAnomalies, type IngestWeather, LATE, STORM, noAnomalies } fr
 
 export interface IngestCase {
   readonly name: string;
+  readonly about: string;
   readonly weather: IngestWeather;
   /** Tries of each client in which something may go wrong. */
   readonly troubledTries: number;
@@ -20,12 +21,13 @@ export interface IngestCase {
 }
 
 /**
- * `one-trouble`: each client meets trouble in its first try alone, so an obedient one comes back inside the duplicate window, and no event
- * may ever stand twice in the queue. `storm`: trouble without end; a copy behind the window is allowed, one inside it is not.
+ * `ingest-one-trouble`, `ingest-late`: each client meets trouble in its first try alone, so an obedient one comes back inside the duplicate window, and no event
+ * may ever stand twice in the queue. `ingest-storm`: trouble without end; a copy behind the window is allowed, one inside it is not.
  */
 export const INGEST_CASES: readonly IngestCase[] = [
   {
-    name: 'one-trouble',
+    name: 'ingest-one-trouble',
+    about: 'two gateways, trouble in the first try of each client: every event once, for ever',
     weather: STORM,
     troubledTries: 1,
     isOnceForEver: true,
@@ -33,9 +35,19 @@ export const INGEST_CASES: readonly IngestCase[] = [
     sharing: 2,
     beginWithinMs: 3000,
   },
-  { name: 'late', weather: LATE, troubledTries: 1, isOnceForEver: true, clients: 6, sharing: 2, beginWithinMs: 20_000 },
   {
-    name: 'storm',
+    name: 'ingest-late',
+    about: 'two gateways, publishes that arrive late: every event once, for ever',
+    weather: LATE,
+    troubledTries: 1,
+    isOnceForEver: true,
+    clients: 6,
+    sharing: 2,
+    beginWithinMs: 20_000,
+  },
+  {
+    name: 'ingest-storm',
+    about: 'two gateways, trouble without end: nothing answered is missing, no copy within the window',
     weather: STORM,
     troubledTries: 12,
     isOnceForEver: false,
