@@ -1,8 +1,9 @@
 import type { Broker } from '@tidemark/libs-broker-contract';
 import type { Clock, Random, Sleeper } from '@tidemark/libs-kernel';
 import type { ChangeIndex, OpStore } from '@tidemark/libs-op-store-contract';
-import { headsOfWaited } from './tail-heads.ts';
+import { HeadsLook } from './tail-heads.ts';
 import { TailHints } from './tail-hints.ts';
+import { IndexLook } from './tail-look.ts';
 import { TailPoll } from './tail-poll.ts';
 import { type Seat, Seats, type WakeSource } from './tail-seats.ts';
 
@@ -47,8 +48,11 @@ export class TailHub {
     const onCount = (readers: number) => metrics.waiting(readers);
     const seats = new Seats({ ...options, onWake, onCount });
     const hints = new TailHints({ ...options, seats });
-    const changes = options.changes ?? headsOfWaited(options.opStore, () => seats.streams);
-    this.#poll = new TailPoll({ ...options, changes, seats, everyMs: () => (hints.heard ? heardPollMs : pollMs) });
+    const look =
+      options.changes === null
+        ? new HeadsLook({ ...options, waited: () => seats.streams })
+        : new IndexLook(options.changes);
+    this.#poll = new TailPoll({ ...options, look, seats, everyMs: () => (hints.heard ? heardPollMs : pollMs) });
     this.#seats = seats;
     this.#hints = hints;
   }

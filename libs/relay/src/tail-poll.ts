@@ -1,9 +1,9 @@
 import { type Sleeper, asFault } from '@tidemark/libs-kernel';
-import type { ChangeIndex } from '@tidemark/libs-op-store-contract';
+import type { TailLook } from './tail-look.ts';
 import type { Seats } from './tail-seats.ts';
 
 export interface TailPollOptions {
-  readonly changes: ChangeIndex;
+  readonly look: TailLook;
   readonly seats: Seats;
   readonly sleeper: Sleeper;
   readonly stopping: AbortSignal;
@@ -11,9 +11,6 @@ export interface TailPollOptions {
   /** How long until the next poll. */
   everyMs(): number;
 }
-
-const STREAMS_MAX = 1000;
-const PAGES_MAX = 100;
 
 /**
  * Finds what nobody told of, by asking the store what changed: one loop for all readers, and none while nobody waits. A failing store is
@@ -23,7 +20,6 @@ const PAGES_MAX = 100;
 export class TailPoll {
   readonly #options: TailPollOptions;
   #started: Promise<void> | undefined;
-  #position = '';
   #failing = false;
 
   constructor(options: TailPollOptions) {
@@ -38,7 +34,7 @@ export class TailPoll {
 
   async #start(): Promise<void> {
     try {
-      this.#position = await this.#options.changes.position();
+      await this.#options.look.begin();
     } catch (thrown) {
       this.#started = undefined;
       throw thrown;
@@ -58,21 +54,12 @@ export class TailPoll {
 
   async #poll(): Promise<void> {
     try {
-      await this.#wakeChanged();
+      const { look, seats } = this.#options;
+      await look.look((stream, head) => seats.wake(stream, 'poll', head));
       this.#failing = false;
     } catch (thrown) {
       if (!this.#failing) this.#options.log.warn({ error: asFault(thrown).message }, 'cannot look for appends');
       this.#failing = true;
-    }
-  }
-
-  async #wakeChanged(): Promise<void> {
-    const { changes, seats } = this.#options;
-    for (let page = 0; page < PAGES_MAX; page++) {
-      const { changed, position } = await changes.changes(this.#position, STREAMS_MAX);
-      for (const { stream, head } of changed) seats.wake(stream, 'poll', head);
-      if (position === this.#position) return;
-      this.#position = position;
     }
   }
 }
