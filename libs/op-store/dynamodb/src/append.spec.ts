@@ -56,7 +56,48 @@ describe('what an append costs', () => {
       expect(client.counts()).toEqual({ [ROUND]: 1, GetItem: 151, Query: 2 + 3 });
       expect((await spec.tables.items(spec.tables.opsTable)).length).toBe(before);
       expect(await store.append('s', [anOp({ opId: 'new' })])).toEqual([{ kind: 'stored', seq: 201n }]);
+      expect(client.counts()).toEqual({ [ROUND]: 1, GetItem: 1 });
+    },
+  );
+
+  // kills: append.ts: if (this.#end.isRepeated) await => if (false) await
+  dynamodbTest(
+    'RLY-5: a repeat that is cut into appends costs one cancelled round in all, and what is new behind it one read more, once',
+    async ({ endpoint }) => {
+      const spec = await SpecStore.make(endpoint);
+      const ops = someOps(147);
+      await spec.open().store.append('s', ops);
+      const { store, client, rounds } = spec.open();
+      const counts: object[] = [];
+      for (const from of [0, 49, 98]) {
+        const told = await store.append('s', ops.slice(from, from + 49));
+        expect(told).toEqual(told.map((_, i) => ({ kind: 'existing', seq: BigInt(from + i + 1) })));
+        counts.push(client.counts());
+      }
+      // Each piece behind the first: its first claim and op, and then the others.
+      const piece = { GetItem: 1 + 48, Query: 1 + 1 };
+      expect(counts).toEqual([{ [ROUND]: 1, Query: 2 + 1 }, piece, piece]);
+      expect(rounds).toEqual(['claimed']);
+      await store.append('s', someOps(49, 'new'));
+      expect(client.counts()).toEqual({ GetItem: 1, [ROUND]: 1 });
+      await store.append('s', someOps(49, 'newer'));
       expect(client.counts()).toEqual({ [ROUND]: 1 });
+    },
+  );
+
+  dynamodbTest(
+    'RLY-5: of an append behind a repeat, what is free alone is sent, in its order',
+    async ({ endpoint }) => {
+      const spec = await SpecStore.make(endpoint);
+      await spec.open().store.append('s', someOps(6));
+      const { store, rounds } = spec.open();
+      await store.append('s', someOps(3));
+      const told = await store.append('s', [...someOps(6).slice(3), ...someOps(2, 'new')]);
+      expect(told.map(({ kind, seq }) => `${kind} ${seq}`)).toEqual([
+        ...['existing 4', 'existing 5', 'existing 6'],
+        ...['stored 7', 'stored 8'],
+      ]);
+      expect(rounds).toEqual(['claimed', 'stored']);
     },
   );
 

@@ -64,8 +64,10 @@ const LOOK_AHEAD_OPS = 100;
  *
  * Ops that are stored already are found by the claims that cancel a round, whose content comes with the cancellation. When that was every
  * op of a round, the push is most likely a repeat, and the claims of the ops behind it are read before another round is tried: a cancelled
- * round of 49 ops costs about 200 write units, reading 49 claims 49 read units of a fifth of the price. A repeat of n stored ops so costs
- * one cancelled round, n - 49 such reads, and the Queries that show the ops: one where they stand together.
+ * round of 49 ops costs about 200 write units, reading 49 claims 49 read units of a fifth of the price. A caller cuts a push into many
+ * appends, so the stream's end remembers it: the append after a repeat reads the claim of its first op before it sends anything, and, when
+ * that is stored, the others. A repeat of n stored ops so costs one cancelled round, n - 49 such reads, and the Queries that show the ops,
+ * however it is cut; what follows it and is new costs one read more, once.
  *
  * The caller sees to it that one append of a stream runs at a time in this process.
  */
@@ -93,6 +95,7 @@ export class Append {
   async run(ops: readonly Op[]): Promise<AppendOutcome[]> {
     this.#waiting = pendingOf(this.#stream, ops);
     try {
+      if (this.#end.isRepeated) await this.#lookAhead(1);
       while (this.#waiting.length > 0) await this.#round();
     } catch (thrown) {
       const mayBeStored = this.#waiting.some((op) => op.mayBeStored);
@@ -195,22 +198,29 @@ export class Append {
   }
 
   async #settleClaimed({ ops }: Round<Pending>, claims: readonly FailedClaim[]): Promise<void> {
-    const stored = await this.#find(claims.map(({ at, item }) => ({ waiting: ops[at] as Pending, item })));
-    if (stored < ops.length) return;
-    for (let ahead = this.#ahead(); ahead.length > 0; ahead = this.#ahead()) {
-      if ((await this.#find(ahead)) < ahead.length) return;
+    const { stored, found } = await this.#find(claims.map(({ at, item }) => ({ waiting: ops[at] as Pending, item })));
+    if (found === 0) this.#goOn();
+    if (stored === ops.length) await this.#lookAhead(LOOK_AHEAD_OPS);
+  }
+
+  /** Finds the first ops that are stored already, so many of them at once, then more, until one is not. */
+  async #lookAhead(opsMax: number): Promise<void> {
+    for (let ahead = this.#ahead(opsMax); ahead.length > 0; ahead = this.#ahead(LOOK_AHEAD_OPS)) {
+      if ((await this.#find(ahead)).stored < ahead.length) return;
     }
   }
 
-  #ahead(): { waiting: Pending }[] {
+  #ahead(opsMax: number): { waiting: Pending }[] {
     return this.#waiting
-      .slice(0, LOOK_AHEAD_OPS)
+      .slice(0, opsMax)
       .filter(({ isClaimed }) => isClaimed)
       .map((waiting) => ({ waiting }));
   }
 
-  /** Answers those that are stored, and says how many; an op whose claim's key is another's goes on without. */
-  async #find(sought: readonly (Sought & { readonly waiting: Pending })[]): Promise<number> {
+  /** Answers those that are stored; an op whose claim's key is another's goes on without. `found`: how many of both. */
+  async #find(
+    sought: readonly (Sought & { readonly waiting: Pending })[],
+  ): Promise<{ readonly stored: number; readonly found: number }> {
     const findings = await this.#wanted((options) => findStored(this.#parts, this.#stream, sought, options));
     let stored = 0;
     let found = 0;
@@ -223,8 +233,7 @@ export class Append {
       this.#tell(waiting, { kind: 'existing', seq: finding.seq });
     });
     if (found > 0) this.#answered();
-    else this.#goOn();
-    return stored;
+    return { stored, found };
   }
 
   #goesUnclaimed(waiting: Pending, owner: string): void {
@@ -263,6 +272,7 @@ export class Append {
 
   #tell({ op }: Pending, outcome: AppendOutcome): void {
     this.#told.set(op.opId, outcome);
+    this.#end.isRepeated = outcome.kind === 'existing';
   }
 
   #contended(what: string, bound: number): Fault {

@@ -9,6 +9,8 @@ import { Courtesy } from './courtesy.ts';
  */
 export class StreamEnd {
   readonly courtesy = new Courtesy();
+  /** The op of this stream that was answered last was stored before: the next push is most likely a piece of a repeat. */
+  isRepeated = false;
   #counter: bigint | null = null;
   #seen = 0n;
   #isFloored = false;
