@@ -459,6 +459,29 @@ describe('a claim that is there already', () => {
     },
   );
 
+  // kills: find-stored.ts: opId !== undefined && opId !== sought[at]?.waiting.op.opId => opId === ''
+  dynamodbTest(
+    'RLY-5: that names the place of another op, as after a restore, is not answered: the op is stored without one',
+    async ({ endpoint }) => {
+      const spec = await SpecStore.make(endpoint);
+      await spec.open().store.append('s', someOps(3));
+      // A backup that was cut inside a transaction: op 3 and the counter are lost, and its claim is not.
+      await spec.remove('s', 3n);
+      await spec.plantCounter('s', 2n);
+      await spec.open().store.append('s', [anOp({ opId: 'taker' })]);
+      const { store, rounds, logged } = spec.open();
+      expect(await store.append('s', someOps(3))).toEqual([
+        { kind: 'existing', seq: 1n },
+        { kind: 'existing', seq: 2n },
+        { kind: 'stored', seq: 4n },
+      ]);
+      expect(rounds).toEqual(['claimed', 'stored']);
+      expect(logged).toMatchObject([{ level: 'warn', fields: { stream: 's', op: 'op-3', owner: 'taker', seq: 3n } }]);
+      const stored = await readAll(spec.open().store, 's', 10);
+      expect(stored.map(({ op }) => op.opId)).toEqual(['op-1', 'op-2', 'taker', 'op-3']);
+    },
+  );
+
   // kills: find-stored.ts: hidden = hidden.filter(({ seq }) => !shown.has(seq)); => hidden = [];
   dynamodbTest('RLY-5, C12: is answered once its op is shown, and not before', async ({ endpoint }) => {
     const spec = await SpecStore.make(endpoint);

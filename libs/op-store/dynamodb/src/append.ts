@@ -217,7 +217,7 @@ export class Append {
       .map((waiting) => ({ waiting }));
   }
 
-  /** Answers those that are stored; an op whose claim's key is another's goes on without. `found`: how many of both. */
+  /** Answers those that are stored; an op whose claim is another's, or dead, goes on without. `found`: how many of all these. */
   async #find(
     sought: readonly (Sought & { readonly waiting: Pending })[],
   ): Promise<{ readonly stored: number; readonly found: number }> {
@@ -228,7 +228,7 @@ export class Append {
       const { waiting } = sought[i] as { waiting: Pending };
       if (finding.kind === 'free') return;
       found++;
-      if (finding.kind === 'foreign') return this.#goesUnclaimed(waiting, finding.opId);
+      if (finding.kind !== 'stored') return this.#goesUnclaimed(waiting, finding);
       stored++;
       this.#tell(waiting, { kind: 'existing', seq: finding.seq });
     });
@@ -236,13 +236,13 @@ export class Append {
     return { stored, found };
   }
 
-  #goesUnclaimed(waiting: Pending, owner: string): void {
+  #goesUnclaimed(waiting: Pending, finding: Finding & { readonly kind: 'foreign' | 'dead' }): void {
     waiting.isClaimed = false;
     this.#parts.metrics.collision();
-    this.#warn(
-      { op: waiting.op.opId, owner, claim: waiting.claimSeq },
-      'the claim of an op belongs to another op id: stored without',
-    );
+    const fields = { op: waiting.op.opId, owner: finding.opId, claim: waiting.claimSeq };
+    if (finding.kind === 'foreign')
+      return this.#warn(fields, 'the claim of an op belongs to another op id: stored without');
+    this.#warn({ ...fields, seq: finding.seq }, 'the claim of an op names the place of another op: stored without');
   }
 
   async #lose(shape?: BackoffShape): Promise<void> {

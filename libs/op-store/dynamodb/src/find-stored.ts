@@ -22,6 +22,8 @@ export type Finding =
   | { readonly kind: 'stored'; readonly seq: bigint }
   /** The key of its claim belongs to that op. */
   | { readonly kind: 'foreign'; readonly opId: string }
+  /** Another op, of that id if any, stands where its claim says it is: a restored table lost the op, and its seq was given again. */
+  | { readonly kind: 'dead'; readonly seq: bigint; readonly opId: string | null }
   | { readonly kind: 'free' };
 
 const CALLS_MAX = 16;
@@ -30,7 +32,8 @@ const LOOK_BACKOFF = { baseMs: 5, ceilingMs: 100 };
 
 /**
  * Which of the ops the stream holds already, in their order: each claim is read strongly, unless a cancelled round brought it along, which
- * is as good. An op counts as stored once a Query shows it: a claim alone may stand beside an op that no reader sees yet.
+ * is as good. An op counts as stored once a Query shows it, and it alone: a claim alone may stand beside an op that no reader sees yet. No
+ * writer gives a seq twice, so another op at its place proves that this one does not come there any more.
  */
 export async function findStored(
   parts: FindParts,
@@ -70,6 +73,10 @@ async function untilShown(
       hidden.map(({ seq }) => seq),
       options,
     );
+    for (const { at, seq } of hidden) {
+      const opId = shown.get(seq);
+      if (opId !== undefined && opId !== sought[at]?.waiting.op.opId) found[at] = { kind: 'dead', seq, opId };
+    }
     hidden = hidden.filter(({ seq }) => !shown.has(seq));
   }
 }
@@ -113,17 +120,18 @@ async function rest(
 /** Seqs so close together are read in one Query, with what stands between them: a repeated push was mostly stored in one run. */
 const NEAR = 8n;
 
+/** The op ids that stand there, by seq. */
 async function shownOf(
   table: OpsTable,
   stream: string,
   seqs: readonly bigint[],
   options: SendOptions,
-): Promise<ReadonlySet<bigint>> {
-  const shown = new Set<bigint>();
+): Promise<ReadonlyMap<bigint, string | null>> {
+  const shown = new Map<bigint, string | null>();
   await inParallel(runsOf(seqs), CALLS_MAX, async ({ from, to }) => {
     for (let at = from; at <= to;) {
-      const { items, isLast } = await table.keysBetween(stream, at, to, [], options);
-      for (const item of items) shown.add(toSeq(item));
+      const { items, isLast } = await table.keysBetween(stream, at, to, ['op_id'], options);
+      for (const item of items) shown.set(toSeq(item), item['op_id']?.S ?? null);
       const last = items.at(-1);
       if (isLast || last === undefined) return;
       at = toSeq(last) + 1n;

@@ -30,7 +30,10 @@ export type HoleEnd =
 export interface DynamoMetrics {
   round(end: RoundEnd, ops: number): void;
   hole(end: HoleEnd, seqs: number): void;
-  /** An op whose claim's key belongs to another op id: it is stored without one, and would be stored again by a repeat. */
+  /**
+   * An op whose claim's key belongs to another op id, or whose claim names the place of another op: it is stored without one, and would be
+   * stored again by a repeat.
+   */
   collision(): void;
 }
 
