@@ -500,15 +500,19 @@ describe('a claim that is there already', () => {
   });
 
   dynamodbTest(
-    'RLY-5: whose op is never shown is unavailable in the end, and names the place',
+    'RLY-5: whose op is never shown is unavailable after about a second, and names the place',
     async ({ endpoint }) => {
       const spec = await SpecStore.make(endpoint);
       await spec.put(claimItem('s', 'op-1', 1n));
       await spec.plantCounter('s', 1n);
-      await expect(spec.open().store.append('s', someOps(1))).rejects.toMatchObject({
+      const { store, time } = spec.open();
+      await expect(store.append('s', someOps(1))).rejects.toMatchObject({
         code: 'unavailable',
         message: expect.stringContaining('seq 1'),
       });
+      // The stream waits for it; no longer than its waits can come to, whatever their jitter.
+      expect(time.slept.length).toBe(20);
+      expect(time.monotonic()).toBeLessThan(1750);
     },
   );
 

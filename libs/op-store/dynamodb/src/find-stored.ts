@@ -27,7 +27,11 @@ export type Finding =
   | { readonly kind: 'free' };
 
 const CALLS_MAX = 16;
-const LOOKS_MAX = 100;
+/**
+ * About a second in sum. A transaction that is being committed shows its last item within milliseconds of its first; of an op that does not
+ * show up so long nobody can say more, and others of its stream wait behind it.
+ */
+const LOOKS_MAX = 20;
 const LOOK_BACKOFF = { baseMs: 5, ceilingMs: 100 };
 
 /**
