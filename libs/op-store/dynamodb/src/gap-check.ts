@@ -23,8 +23,11 @@ export interface GapParts {
 export interface Judged {
   /** No op comes to be at this seq or below it, but for those shown. */
   readonly through: bigint;
-  /** Why it ends there: all is judged; a hole may still be filled, or cannot be judged now; the time is over. */
-  readonly end: 'all' | 'hole' | 'time';
+  /**
+   * Why it ends there: all is judged; a hole may still be filled, or cannot be judged now; one is held because its counter stands behind,
+   * which an append alone can change, and no waiting; the time is over.
+   */
+  readonly end: 'all' | 'hole' | 'held' | 'time';
 }
 
 /** At once, for a long run. */
@@ -56,10 +59,11 @@ export async function judgeGaps(
     if (parts.clock.monotonic() >= endsAtMs()) return { through: first.from - 1n, end: 'time' };
     const absent = await Promise.all(batch.map((group) => isAbsent(parts, stream, group)));
     const hidden = absent.indexOf(false);
-    const open = (await settle(parts, stream, hidden === -1 ? batch : batch.slice(0, hidden))) ?? batch[hidden]?.from;
+    const held = await settle(parts, stream, hidden === -1 ? batch : batch.slice(0, hidden));
+    const open = held ?? batch[hidden]?.from;
     if (open === undefined) continue;
     parts.metrics.hole('held', 1);
-    return { through: open - 1n, end: 'hole' };
+    return { through: open - 1n, end: held === null ? 'hole' : 'held' };
   }
 }
 
@@ -112,7 +116,7 @@ function isBusy(thrown: unknown): boolean {
   return reasons.length > 0 && reasons.every(({ Code = 'None' }) => PASSING.has(Code));
 }
 
-/** Remembers what the groups, all of them absent, prove to be burned; answers the first seq that may not be passed, if any. */
+/** Remembers what the groups, all of them absent, prove to be burned; answers the first seq that is held, if any. */
 async function settle(parts: GapParts, stream: string, groups: readonly Group[]): Promise<bigint | null> {
   const lowest = groups[0];
   if (lowest === undefined) return null;

@@ -207,6 +207,19 @@ describe('a hole', () => {
     },
   );
 
+  // kills: gap-check.ts: held === null ? 'hole' : 'held' => 'hole'
+  dynamodbTest(
+    'RLY-9: that a counter behind the ops holds is judged once in a read, because no waiting helps',
+    async ({ endpoint }) => {
+      const spec = await withOps(endpoint, [1, 3], 2n);
+      const { store, client, time } = spec.open({ patienceMs: 250 });
+      expect(await store.read('s', 0n, 10)).toMatchObject({ ops: [{ seq: 1n }], next: 1n });
+      // The page, and the counter.
+      expect(client.counts()).toEqual({ Query: 1 + 1, [JUDGE]: 1 });
+      expect(time.slept).toEqual([]);
+    },
+  );
+
   dynamodbTest('RLY-9: below a counter is burned, though others above it are held', async ({ endpoint }) => {
     const spec = await withOps(endpoint, [1, 3, 5], 3n);
     const { store, holes } = spec.open({ patienceMs: 0 });

@@ -17,7 +17,7 @@ const HOLE_BACKOFF = { baseMs: 10, ceilingMs: 100 };
 
 /**
  * Ops above `after`, up to the first hole that is not proved burned: at one that may still be filled the read waits for a while, and then
- * ends its page there. `next` may rest on a burned seq. Contiguity is counted from the cursor, through all of the table's own pages.
+ * ends its page there; at one whose counter stands behind, at once. `next` may rest on a burned seq. Contiguity is counted from the cursor, through all of the table's own pages.
  */
 export async function read(
   parts: ReadParts,
