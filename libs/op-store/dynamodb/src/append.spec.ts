@@ -665,19 +665,26 @@ describe('faults of an append', () => {
       },
     );
 
+  // kills: op-store.ts: if (tooLarge !== null) throw partly(tooLarge); => void partly;
   dynamodbTest(
-    'RLY-12: an op that fits no item of its stream is too large, and nothing of the call is sent',
+    'RLY-12: an op that fits no item of its stream is too large before anything of it is sent; ops before it are stored',
     async ({ endpoint }) => {
       const { store, client } = (await SpecStore.make(endpoint)).open();
-      const large = anOp({ opId: 'large', value: 'v'.repeat(420_000) });
-      await expect(store.append('s', [anOp(), large])).rejects.toMatchObject({
-        code: 'too_large',
-        outcome: 'not-done',
-        message: expect.stringContaining('"large"'),
-      });
+      // The store's refusal does not know how long the stream's id is.
+      const stream = 's'.repeat(2048);
+      const large = anOp({ opId: 'large', value: 'v'.repeat(408_000) });
+      expect(store.refusal(large)).toBeNull();
+      const refused = { code: 'too_large', message: expect.stringContaining('"large"') };
+      await expect(store.append(stream, [large, anOp()])).rejects.toMatchObject({ ...refused, outcome: 'not-done' });
       expect(client.counts()).toEqual({});
-      expect(await store.append('s', [anOp(), anOp({ opId: 'large', value: 'small' })])).toEqual([
-        { kind: 'stored', seq: 1n },
+      await expect(store.append(stream, [anOp(), large, anOp({ opId: 'behind' })])).rejects.toMatchObject({
+        ...refused,
+        outcome: 'partly',
+      });
+      expect(client.counts()).toEqual({ Query: 2, [ROUND]: 1 });
+      expect((await readAll(store, stream, 10)).map(({ op }) => op.opId)).toEqual(['op-1']);
+      expect(await store.append(stream, [anOp(), { ...large, value: 'small' }])).toEqual([
+        { kind: 'existing', seq: 1n },
         { kind: 'stored', seq: 2n },
       ]);
     },

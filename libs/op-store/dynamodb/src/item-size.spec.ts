@@ -2,7 +2,7 @@ import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { anOp } from '@tidemark/libs-op-store-contract/testing';
 import { I64_MAX, I64_MIN, type Op } from '@tidemark/libs-wire';
 import { serverTests } from '@tidemark/tools-services/testing';
-import { assertFits, claimItemBytes, ITEM_BYTES_MAX, numberBytes, opItemBytes, refusalOf } from './item-size.ts';
+import { claimItemBytes, fittingOf, ITEM_BYTES_MAX, numberBytes, opItemBytes, refusalOf } from './item-size.ts';
 import { claimItem, opItem } from './op-item.ts';
 import { SpecStore } from './spec-store.ts';
 
@@ -76,7 +76,11 @@ describe('an op that is too large', () => {
   it('RLY-12: in a stream of a long id is one that fits others', () => {
     const op = ofBytes(ITEM_BYTES_MAX - 300);
     expect(refusalOf(op)).toBeNull();
-    expect(() => assertFits('s', op)).not.toThrow();
-    expect(() => assertFits('s'.repeat(400), op)).toThrow(expect.objectContaining({ code: 'too_large' }));
+    expect(fittingOf('s', [op])).toEqual({ fitting: [op], tooLarge: null });
+    const small = anOp();
+    expect(fittingOf('s'.repeat(400), [small, op, small])).toEqual({
+      fitting: [small],
+      tooLarge: expect.objectContaining({ code: 'too_large' }),
+    });
   });
 });

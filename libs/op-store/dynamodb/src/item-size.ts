@@ -23,7 +23,7 @@ export function claimItemBytes(stream: string, op: Op): number {
   return utf8(stream) + CLAIM_FRAME_BYTES + utf8(op.opId);
 }
 
-/** Longer ids of streams are rare, and leave less room to an op: {@link assertFits}. */
+/** Longer ids of streams are rare, and leave less room to an op: {@link fittingOf}. */
 const USUAL_STREAM_ID_BYTES = 200;
 
 /** Fault `too_large` for an op that fits no item, whatever the stream's id; some of up to 212 bytes less are among them (RLY-12). */
@@ -31,9 +31,15 @@ export function refusalOf(op: Op): Fault | null {
   return ownBytes(op) + USUAL_STREAM_ID_BYTES > ITEM_BYTES_MAX ? tooLarge(op) : null;
 }
 
-/** Fault `too_large` when the op fits no item of this stream. */
-export function assertFits(stream: string, op: Op): void {
-  if (opItemBytes(stream, op) > ITEM_BYTES_MAX) throw tooLarge(op);
+/** The ops up to the first that fits no item of this stream, and the fault `too_large` of that one; null when all fit. */
+export function fittingOf(
+  stream: string,
+  ops: readonly Op[],
+): { readonly fitting: readonly Op[]; readonly tooLarge: Fault | null } {
+  const at = ops.findIndex((op) => opItemBytes(stream, op) > ITEM_BYTES_MAX);
+  return at === -1
+    ? { fitting: ops, tooLarge: null }
+    : { fitting: ops.slice(0, at), tooLarge: tooLarge(ops[at] as Op) };
 }
 
 const SHOWN_UNITS_MAX = 100;

@@ -5,7 +5,7 @@ import { ROUND_OPS_MAX } from './append-round.ts';
 import { BurnedMemory } from './burned-seqs.ts';
 import type { DynamoClient } from './client.ts';
 import { erase } from './erase.ts';
-import { assertFits, refusalOf } from './item-size.ts';
+import { fittingOf, refusalOf } from './item-size.ts';
 import type { DynamoLog, DynamoMetrics } from './metrics.ts';
 import { OpsTable } from './ops-table.ts';
 import { read } from './read.ts';
@@ -84,12 +84,15 @@ export function dynamoOpStore(options: DynamoOpStoreOptions): OpStore {
     append: (stream, ops, unwanted) =>
       open(async () => {
         assertStorable(stream, {});
-        for (const op of ops) assertFits(stream, op);
+        const { fitting, tooLarge } = fittingOf(stream, ops);
+        if (fitting.length === 0 && tooLarge !== null) throw tooLarge;
         if (ops.length === 0) return [];
         const end = await turns.take(stream, unwanted);
         if (end === null)
           throw new Fault('deadline', 'the append waited for others of its stream until nobody wanted it any more');
-        return new Append(appending, stream, ends.of(stream), unwanted).run(ops).finally(end);
+        const outcomes = await new Append(appending, stream, ends.of(stream), unwanted).run(fitting).finally(end);
+        if (tooLarge !== null) throw partly(tooLarge);
+        return outcomes;
       }),
     read: (stream, after, limit, bytesMax = PULL_PAGE_BYTES_MAX) =>
       open(async () => (isStreamId(stream) ? read(reading, stream, after, limit, bytesMax) : { ops: [], next: after })),
@@ -103,4 +106,9 @@ export function dynamoOpStore(options: DynamoOpStoreOptions): OpStore {
       isClosed = true;
     },
   };
+}
+
+/** The ops before the one that it is about are answered. */
+function partly({ code, message }: Fault): Fault {
+  return new Fault(code, message, { outcome: 'partly' });
 }
