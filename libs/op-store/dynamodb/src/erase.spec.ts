@@ -1,7 +1,7 @@
 import { anOp, readAll, someOps } from '@tidemark/libs-op-store-contract/testing';
 import { claimSeq } from '@tidemark/libs-wire';
 import { serverTests } from '@tidemark/tools-services/testing';
-import { claimItem, itemKey } from './op-item.ts';
+import { claimItem, type Item, itemKey } from './op-item.ts';
 import { SpecStore } from './spec-store.ts';
 
 const dynamodbTest = serverTests('dynamodb');
@@ -53,6 +53,20 @@ describe('an erasure', () => {
       expect([await store.erase('behind'), await store.erase('ahead')]).toEqual([1n, 1n]);
       expect([await spec.counter('behind'), await spec.counter('ahead')]).toEqual(['7', '9']);
       expect((await store.append('behind', someOps(1)))[0]).toEqual({ kind: 'stored', seq: 8n });
+    },
+  );
+
+  dynamodbTest(
+    'RLY-19: removes the ops beside a counter that is no number, and logs what it must be set to',
+    async ({ endpoint }) => {
+      const spec = await SpecStore.make(endpoint);
+      const { store, logged } = spec.open();
+      await store.append('s', someOps(3));
+      await spec.put(brokenCounter('s'));
+      expect(await store.erase('s')).toBe(3n);
+      expect(await spec.tables.items(spec.tables.opsTable)).toEqual([brokenCounter('s')]);
+      expect(logged).toMatchObject([{ level: 'warn', fields: { stream: 's', atLeast: '3' } }]);
+      await expect(spec.open().store.append('s', someOps(1))).rejects.toMatchObject({ code: 'corrupt' });
     },
   );
 
@@ -143,6 +157,20 @@ describe('a list of streams', () => {
     },
   );
 
+  // kills: streams.ts: if (!isCorrupt(thrown)) throw thrown; => throw thrown;
+  dynamodbTest(
+    'RLY-17: shows a stream whose counter is no number with its newest op, beside the others, and logs it',
+    async ({ endpoint }) => {
+      const spec = await SpecStore.make(endpoint);
+      const { store, logged } = spec.open();
+      for (const stream of ['a', 'broken', 'c']) await store.append(stream, someOps(2));
+      await spec.put(brokenCounter('broken'));
+      expect(await store.streams(null, 10)).toEqual(['a', 'broken', 'c'].map((stream) => ({ stream, head: 2n })));
+      expect(logged).toMatchObject([{ level: 'warn', fields: { stream: 'broken' } }]);
+      await expect(store.head('broken')).rejects.toMatchObject({ code: 'corrupt' });
+    },
+  );
+
   dynamodbTest('RLY-19: leaves an erased stream out, and takes the next one', async ({ endpoint }) => {
     const { store } = (await SpecStore.make(endpoint)).open();
     for (const stream of ['a', 'b', 'c']) await store.append(stream, someOps(1, stream));
@@ -166,6 +194,10 @@ describe('the head of a stream', () => {
     },
   );
 });
+
+function brokenCounter(stream: string): Item {
+  return { ...itemKey(stream, 0n), next_seq: { S: 'four' } };
+}
 
 function named(name: string): Error {
   return Object.assign(new Error(`said by the test: ${name}`), { name, $metadata: { attempts: 1 } });

@@ -6,12 +6,14 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { asFault, backoffMs, Fault, type Random, type Sleeper } from '@tidemark/libs-kernel';
 import { claimSeq } from '@tidemark/libs-wire';
-import { answerOf, mapWriteError, nameOf } from './map-error.ts';
+import { answerOf, isCorrupt, mapWriteError, nameOf } from './map-error.ts';
+import type { DynamoLog } from './metrics.ts';
 import { COUNTER_SEQ, type Item, itemKey, toSeq } from './op-item.ts';
 import type { OpsTable } from './ops-table.ts';
 
 export interface EraseParts {
   readonly table: OpsTable;
+  readonly log: DynamoLog;
   readonly sleeper: Sleeper;
   readonly random: Random;
 }
@@ -27,7 +29,8 @@ interface Doomed {
 /**
  * Removes the ops up to the newest one there is now, from below, each together with its claim: no claim outlives its op, so a repeat of an
  * erased op never waits for it. The counter stays, and is raised first where it stands behind the ops, so that no seq is given twice. A
- * repeat of an erasure that failed half-way goes on with what is left.
+ * repeat of an erasure that failed half-way goes on with what is left. A counter that cannot be read stays as it is, and is logged with the
+ * seq that it must not be set below: until somebody sets it no op is stored.
  */
 export async function erase(parts: EraseParts, stream: string): Promise<bigint> {
   const { table } = parts;
@@ -142,8 +145,17 @@ function codesOf(thrown: unknown): string[] {
 }
 
 async function raiseCounter(parts: EraseParts, stream: string, top: bigint): Promise<void> {
-  const { table } = parts;
-  if ((await table.counter(stream)).next >= top) return;
+  const { table, log } = parts;
+  try {
+    if ((await table.counter(stream)).next >= top) return;
+  } catch (thrown) {
+    if (!isCorrupt(thrown)) throw thrown;
+    const fields = { stream, atLeast: String(top), problem: thrown.message };
+    return log.warn(
+      fields,
+      'a stream is erased though its counter cannot be read: set it, to no less than its newest op had',
+    );
+  }
   const command = new UpdateItemCommand({
     TableName: table.name,
     Key: itemKey(stream, COUNTER_SEQ),

@@ -73,6 +73,11 @@ export function isCertain(thrown: unknown): boolean {
   return answerOf(thrown) !== 'none' && attemptsOf(thrown) <= 1;
 }
 
+/** What is stored cannot be read. */
+export function isCorrupt(thrown: unknown): thrown is Fault {
+  return thrown instanceof Fault && thrown.code === 'corrupt';
+}
+
 export function nameOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.name : '';
 }

@@ -99,7 +99,7 @@ export function dynamoOpStore(options: DynamoOpStoreOptions): OpStore {
     head: (stream) => open(async () => (isStreamId(stream) ? head(table, stream) : 0n)),
     describe: (stream) => open(async () => (isStreamId(stream) ? describe(table, stream) : { head: 0n, burned: 0n })),
     erase: (stream) => open(async () => (isStreamId(stream) ? erase({ ...options, table }, stream) : 0n)),
-    streams: (after, limit) => open(() => list(table, after, limit)),
+    streams: (after, limit) => open(() => list({ ...options, table }, after, limit)),
     watch: () => open(async () => null),
     ping: () => open(async () => void (await table.counter(PROBED_STREAM))),
     close: async () => {

@@ -3,9 +3,15 @@ import { compareUtf8 } from '@tidemark/libs-kernel';
 import type { StreamHead, StreamState } from '@tidemark/libs-op-store-contract';
 import { I64_MAX } from '@tidemark/libs-wire';
 import { inParallel } from './in-parallel.ts';
-import { mapError } from './map-error.ts';
+import { isCorrupt, mapError } from './map-error.ts';
+import type { DynamoLog } from './metrics.ts';
 import { type Item, itemKey } from './op-item.ts';
 import type { OpsTable } from './ops-table.ts';
+
+export interface ListParts {
+  readonly table: OpsTable;
+  readonly log: DynamoLog;
+}
 
 /**
  * Highest seq ever given. The newest op counts beside the counter: a counter may have been lost, and while a transaction is being committed
@@ -26,9 +32,9 @@ const CALLS_MAX = 8;
 
 /**
  * Looks at every stream of the table, of each at most 1 MB, whatever the limit: DynamoDB keeps streams in no order of their names. For an
- * operator.
+ * operator. A stream whose counter cannot be read is logged, and listed with its newest op.
  */
-export async function list(table: OpsTable, after: string | null, limit: number): Promise<StreamHead[]> {
+export async function list({ table, log }: ListParts, after: string | null, limit: number): Promise<StreamHead[]> {
   if (limit <= 0) return [];
   /** The first ones of all that were seen. */
   let first: string[] = [];
@@ -42,7 +48,17 @@ export async function list(table: OpsTable, after: string | null, limit: number)
     first.push(...wanted.filter((_, i) => (tops[i] as bigint) > 0n));
     first = first.sort(compareUtf8).slice(0, limit);
   }
-  return inParallel(first, CALLS_MAX, async (stream) => ({ stream, head: await head(table, stream) }));
+  return inParallel(first, CALLS_MAX, async (stream) => {
+    const readable = head(table, stream).catch((thrown: unknown) => {
+      if (!isCorrupt(thrown)) throw thrown;
+      log.warn(
+        { stream, problem: thrown.message },
+        'a stream is listed with its newest op: its counter cannot be read',
+      );
+      return table.top(stream);
+    });
+    return { stream, head: await readable };
+  });
 }
 
 /** Every id of a stream that has an item, once; those of one page together. */
