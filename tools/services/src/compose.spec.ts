@@ -75,6 +75,8 @@ test('OPS-2: every setting that the compose file gives to an app is one that the
       const declared = [
         'libs/service-kit/src/shared-settings.ts',
         'libs/service-kit/src/auth/settings.ts',
+        'libs/service-kit/src/broker-settings.ts',
+        'libs/service-kit/src/dynamodb-settings.ts',
         `apps/${app}/src/config.ts`,
       ]
         .map((file) => readFileSync(path.join(root, file), 'utf8'))
