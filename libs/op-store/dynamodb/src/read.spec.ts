@@ -41,6 +41,42 @@ describe('a page', () => {
     },
   );
 
+  // kills: read.ts: if (isCorrupt(thrown) && (isBehindOthers || ops.length > 0)) break; => void isCorrupt, void isBehindOthers;
+  dynamodbTest(
+    'RLY-1: ends before an op that cannot be read, which is a fault where it is the first',
+    async ({ endpoint }) => {
+      const spec = await withOps(endpoint, [1, 2, 4], 4n);
+      await spec.plant('s', 3n, anOp({ opId: 'corrupt', extra: 'no object' }));
+      const { store } = spec.open();
+      const page = await store.read('s', 0n, 10);
+      expect([seqsOf(page), page.next]).toEqual([[1n, 2n], 2n]);
+      for (let n = 0; n < 2; n++)
+        await expect(store.read('s', 2n, 10)).rejects.toMatchObject({
+          code: 'corrupt',
+          message: expect.stringContaining('seq 3'),
+        });
+      expect(seqsOf(await store.read('s', 3n, 10))).toEqual([4n]);
+    },
+  );
+
+  // kills: read.ts: readable(items, page.ops.length > 0) => readable(items, false)
+  dynamodbTest(
+    'RLY-1: ends before an op that cannot be read also where the table gives it first in a page of its own',
+    async ({ endpoint }) => {
+      const spec = await withOps(endpoint, [1, 2], 3n);
+      await spec.plant('s', 3n, anOp({ opId: 'corrupt', extra: 'no object' }));
+      const { store, client } = spec.open();
+      client.between = async ({ name, input }, pass) => {
+        const answer = (await pass()) as { Items?: Item[] };
+        const isFirst = name === 'Query' && JSON.stringify(input).includes('":a":{"N":"0"}');
+        return isFirst ? { Items: answer.Items?.slice(0, 2), LastEvaluatedKey: {} } : answer;
+      };
+      const page = await store.read('s', 0n, 10);
+      expect([seqsOf(page), page.next]).toEqual([[1n, 2n], 2n]);
+      expect(client.counts()).toEqual({ Query: 2 });
+    },
+  );
+
   dynamodbTest('RLY-9: of a dense stream costs one Query, and nothing is judged', async ({ endpoint }) => {
     const { store, client } = (await SpecStore.make(endpoint)).open();
     await store.append('s', someOps(60));

@@ -2,7 +2,8 @@ import { backoffMs, type Random, type Sleeper } from '@tidemark/libs-kernel';
 import type { ReadPage, SequencedOp } from '@tidemark/libs-op-store-contract';
 import { opTextBytes } from '@tidemark/libs-wire';
 import { type GapParts, judgeGaps } from './gap-check.ts';
-import { toSequencedOp } from './op-item.ts';
+import { isCorrupt } from './map-error.ts';
+import { type Item, toSequencedOp } from './op-item.ts';
 
 export interface ReadParts extends GapParts {
   readonly sleeper: Sleeper;
@@ -17,7 +18,8 @@ const HOLE_BACKOFF = { baseMs: 10, ceilingMs: 100 };
 
 /**
  * Ops above `after`, up to the first hole that is not proved burned: at one that may still be filled the read waits for a while, and then
- * ends its page there; at one whose counter stands behind, at once. `next` may rest on a burned seq. Contiguity is counted from the cursor, through all of the table's own pages.
+ * ends its page there; at one whose counter stands behind, at once. It ends before an op that
+ * cannot be read, too: fault `corrupt` only when that is the first of the page. `next` may rest on a burned seq. Contiguity is counted from the cursor, through all of the table's own pages.
  */
 export async function read(
   parts: ReadParts,
@@ -33,18 +35,31 @@ export async function read(
   let patienceEndsAtMs: number | undefined;
   for (let waits = 0; page.missing > 0;) {
     const { items, isLast } = await table.opsAbove(stream, page.through, page.missing);
-    const stored = items.map(toSequencedOp);
-    const ops = page.fitting(stored);
+    const ops = page.fitting(readable(items, page.ops.length > 0));
     const shown = ops.map(({ seq, op }) => ({ seq, bytes: opTextBytes(op) }));
     const { through, end } = await judgeGaps(parts, stream, page.through, shown, endsAtMs);
     page.add(ops, through);
-    if (end === 'all' && !isLast && ops.length === stored.length) continue;
+    if (end === 'all' && !isLast && ops.length === items.length) continue;
     if (end !== 'hole') break;
     const leftMs = (patienceEndsAtMs ??= clock.monotonic() + patienceMs) - clock.monotonic();
     if (leftMs <= 0) break;
     await sleeper.sleep(Math.min(leftMs, backoffMs(waits++, HOLE_BACKOFF, random)));
   }
   return { ops: page.ops, next: page.through > after && page.through > 0n ? page.through : after };
+}
+
+/** The ops up to the first that cannot be read. That one is a fault where nothing stands before it. */
+function readable(items: readonly Item[], isBehindOthers: boolean): readonly SequencedOp[] {
+  const ops: SequencedOp[] = [];
+  for (const item of items) {
+    try {
+      ops.push(toSequencedOp(item));
+    } catch (thrown) {
+      if (isCorrupt(thrown) && (isBehindOthers || ops.length > 0)) break;
+      throw thrown;
+    }
+  }
+  return ops;
 }
 
 class Page {
