@@ -390,6 +390,25 @@ describe('writers that meet', () => {
     },
   );
 
+  // kills: append.ts: this.#parts.throttles.throttled(this.#stream); => void 0;
+  dynamodbTest(
+    'RLY-11: throttled rounds are logged at most once in 10 s, with how many there were',
+    async ({ endpoint }) => {
+      const { store, client, time, logged } = (await SpecStore.make(endpoint)).open();
+      let throttles = 3;
+      client.between = async (sent, pass) => {
+        if (sent.name === ROUND && throttles-- > 0) throw FAILURES.throttled();
+        return pass();
+      };
+      await store.append('s', someOps(1, 'a'));
+      expect(logged).toMatchObject([{ level: 'warn', fields: { stream: 's', rounds: 1 } }]);
+      time.advance(10_000);
+      throttles = 1;
+      await store.append('other', someOps(1, 'b'));
+      expect(logged.slice(1)).toMatchObject([{ level: 'warn', fields: { stream: 'other', rounds: 3 } }]);
+    },
+  );
+
   // kills: append.ts: this.#beaten < BEATEN_MAX => true
   dynamodbTest(
     'RLY-8, RLY-11: a writer that lost twice in a row tries with one op, and goes on with full rounds',

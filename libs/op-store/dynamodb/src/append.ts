@@ -18,6 +18,7 @@ import type { DynamoLog, DynamoMetrics } from './metrics.ts';
 import type { OpsTable } from './ops-table.ts';
 import type { FailedClaim } from './settle-round.ts';
 import type { StreamEnd } from './stream-end.ts';
+import type { ThrottleLog } from './throttle-log.ts';
 import { type RoundAnswer, transact } from './transact.ts';
 import { Unwanted, whileWanted } from './wanted.ts';
 
@@ -28,6 +29,7 @@ export interface AppendParts {
   readonly random: Random;
   readonly log: DynamoLog;
   readonly metrics: DynamoMetrics;
+  readonly throttles: ThrottleLog;
   readonly maxOpsPerRound: number;
   readonly contentionRounds: number;
 }
@@ -177,6 +179,7 @@ export class Append {
         end.forget();
         return this.#lose();
       case 'throttled':
+        this.#parts.throttles.throttled(this.#stream);
         end.forget();
         return this.#lose(THROTTLED);
       case 'refused':

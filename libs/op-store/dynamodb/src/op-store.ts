@@ -13,6 +13,7 @@ import { Recent } from './recent.ts';
 import { assertStorable, isStreamId } from './registry-key.ts';
 import { StreamEnd } from './stream-end.ts';
 import { describe, head, list } from './streams.ts';
+import { ThrottleLog } from './throttle-log.ts';
 import { Turns } from './turns.ts';
 
 export interface DynamoOpStoreOptions {
@@ -60,6 +61,7 @@ export function dynamoOpStore(options: DynamoOpStoreOptions): OpStore {
   const appending = {
     ...options,
     table,
+    throttles: new ThrottleLog(options.clock, options.log),
     maxOpsPerRound: options.maxOpsPerRound ?? ROUND_OPS_MAX,
     contentionRounds: options.contentionRounds ?? 100,
   };
