@@ -41,7 +41,7 @@ describe('what an append costs', () => {
     },
   );
 
-  // kills: append.ts: if (stored < ops.length) return; => return;
+  // kills: append.ts: if (stored === ops.length) await => if (false) await
   dynamodbTest(
     'RLY-5: a full repeat stores nothing, and costs one cancelled round, a read of each further claim, and one look at the ops',
     async ({ endpoint }) => {
