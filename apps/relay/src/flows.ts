@@ -137,7 +137,7 @@ export function dynamodbMetrics({ metrics }: ServiceParts) {
   );
   const collisions = metrics.counter(
     'tidemark_dynamodb_claim_collisions_total',
-    'Ops stored without a claim, because its key belongs to another op.',
+    'Ops stored without a claim, because its key belongs to another op, or names the place of another.',
   );
   return {
     round: (end: string, count: number) => {

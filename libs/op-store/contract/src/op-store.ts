@@ -46,7 +46,7 @@ export interface AppendWatch {
  * The op log: one append-only sequence per stream.
  *
  * Faults: `unavailable` (busy, unreachable), `disk_full`, `corrupt` (a stored row cannot be read as an op; nothing of the page is
- * served), `misconfigured`, `unknown_outcome`, `internal`.
+ * served, or the ops before that one), `misconfigured`, `unknown_outcome`, `internal`.
  */
 export interface OpStore {
   /**
