@@ -1,3 +1,4 @@
+import { securitySchemes } from '@tidemark/libs-service-kit';
 import { headers, responses } from './answers.ts';
 import { parameters, paths } from './paths.ts';
 import { schemas } from './schemas.ts';
@@ -28,13 +29,6 @@ export const openApiDocument = {
     parameters,
     headers,
     responses,
-    securitySchemes: {
-      bearer: { type: 'http', scheme: 'bearer', description: 'A token, where TIDEMARK_AUTH is tokens or jwt.' },
-      basic: {
-        type: 'http',
-        scheme: 'basic',
-        description: 'The same token as the password, or as the user without one.',
-      },
-    },
+    securitySchemes,
   },
 };

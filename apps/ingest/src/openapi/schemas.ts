@@ -1,3 +1,5 @@
+import { kitSchemas } from '@tidemark/libs-service-kit';
+
 const text = (description: string) => ({ type: 'string', description });
 const count = (description: string) => ({ type: 'integer', minimum: 0, description });
 
@@ -63,18 +65,7 @@ export const schemas = {
     ordered: { type: 'boolean' },
     schema_hash: { type: ['string', 'null'], description: 'Equal for equal schemas; null: any object is a record.' },
   }),
-  Live: object({ status: { const: 'ok' } }),
-  Ready: object({ status: { const: 'ok' }, checks: { $ref: '#/components/schemas/Checks' } }),
-  NotReady: object({ status: { enum: ['not ready', 'draining'] }, checks: { $ref: '#/components/schemas/Checks' } }, [
-    'status',
-  ]),
-  Checks: {
-    type: 'object',
-    additionalProperties: { type: 'string' },
-    description: 'By store: `ok`, or the reason why not.',
-  },
-  Document: { type: 'object', required: ['openapi', 'info', 'paths'], additionalProperties: true },
-  Error: object({ error: text('The reason, for people.') }),
+  ...kitSchemas,
 };
 
 export type SchemaName = keyof typeof schemas;

@@ -1,3 +1,5 @@
+import { kitSchemas } from '@tidemark/libs-service-kit';
+
 /** Signed 64 bits. Readers whose numbers are doubles must read these without one: real sites exceed 2^53. */
 const int64 = (description: string) => ({ type: 'integer', format: 'int64', description });
 const text = (description: string) => ({ type: 'string', description });
@@ -118,18 +120,7 @@ export const schemas = {
     stored: { type: 'boolean', description: 'False: the stream held it already.' },
   }),
   Pending: object({ pending: int64('Events of the queues that are not ops of the log yet.') }),
-  Live: object({ status: { const: 'ok' } }),
-  Ready: object({ status: { const: 'ok' }, checks: { $ref: '#/components/schemas/Checks' } }),
-  NotReady: object({ status: { enum: ['not ready', 'draining'] }, checks: { $ref: '#/components/schemas/Checks' } }, [
-    'status',
-  ]),
-  Checks: {
-    type: 'object',
-    additionalProperties: { type: 'string' },
-    description: 'By store: `ok`, or the reason why not.',
-  },
-  Document: { type: 'object', required: ['openapi', 'info', 'paths'], additionalProperties: true },
-  Error: object({ error: text('The reason, for people.') }),
+  ...kitSchemas,
   AboveHead: object({ error: { type: 'string' }, head: int64('The highest seq that the stream has given.') }),
 };
 
