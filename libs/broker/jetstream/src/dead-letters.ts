@@ -1,24 +1,10 @@
 import type { DeadLetter, Delivery } from '@tidemark/libs-broker-contract';
-import type { Clock, Random } from '@tidemark/libs-kernel';
-import { type JetStreamClient, type JetStreamManager, type MsgHdrs, type StoredMsg, headers } from 'nats';
+import { type MsgHdrs, type StoredMsg, headers } from 'nats';
 import { escapeKey, unescapeKey } from './headers.ts';
-import type { Link } from './link.ts';
 import { REFUSED, refusalNumber, throwFault } from './map-error.ts';
 import type { Names } from './names.ts';
-import type { Queues } from './queues.ts';
 import { sendOnce } from './send-once.ts';
-
-export interface DeadLettersParts {
-  readonly link: Link;
-  readonly client: JetStreamClient;
-  readonly manager: JetStreamManager;
-  readonly names: Names;
-  readonly queues: Queues;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly timeoutMs: number;
-  readonly patienceMs: number;
-}
+import type { StreamParts } from './stream-parts.ts';
 
 const QUEUE = 'Tidemark-Queue';
 const SEQ = 'Tidemark-Seq';
@@ -31,9 +17,9 @@ const REASON_LENGTH_MAX = 2048;
 
 /** Messages that nobody could process, in a stream beside the queue: body, table and key as they were, the rest in headers. */
 export class DeadLetters {
-  readonly #parts: DeadLettersParts;
+  readonly #parts: StreamParts;
 
-  constructor(parts: DeadLettersParts) {
+  constructor(parts: StreamParts) {
     this.#parts = parts;
   }
 

@@ -1,24 +1,10 @@
 import type { Lease } from '@tidemark/libs-broker-contract';
-import { type Clock, Fault, type Random } from '@tidemark/libs-kernel';
-import type { JetStreamClient, JetStreamManager, Subscription } from 'nats';
+import { Fault } from '@tidemark/libs-kernel';
+import type { Subscription } from 'nats';
 import { LeaseSightings } from './lease-sightings.ts';
 import { type LeaseWord, parseWord } from './lease-word.ts';
-import type { Link } from './link.ts';
 import { REFUSED, refusalNumber, throwFault } from './map-error.ts';
-import type { Names } from './names.ts';
-import type { Queues } from './queues.ts';
-
-export interface LeasesParts {
-  readonly link: Link;
-  readonly client: JetStreamClient;
-  readonly manager: JetStreamManager;
-  readonly names: Names;
-  readonly queues: Queues;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly timeoutMs: number;
-  readonly patienceMs: number;
-}
+import type { StreamParts } from './stream-parts.ts';
 
 /** The newest word about a lease, and its seq: who writes the next one must name it. */
 interface Current {
@@ -34,11 +20,11 @@ interface Current {
  *     others           hear ───────────── ttl ─────────────▶ may write over it
  */
 export class Leases {
-  readonly #parts: LeasesParts;
+  readonly #parts: StreamParts;
   readonly #sightings: LeaseSightings;
   readonly #subscription: Subscription;
 
-  private constructor(parts: LeasesParts) {
+  private constructor(parts: StreamParts) {
     this.#parts = parts;
     this.#sightings = new LeaseSightings(parts.clock);
     this.#subscription = parts.link.connection.subscribe(parts.names.leaseSubjects, {
@@ -50,7 +36,7 @@ export class Leases {
   }
 
   /** Listens before anybody asks, so that a holder that is gone is known to be. */
-  static async open(parts: LeasesParts): Promise<Leases> {
+  static async open(parts: StreamParts): Promise<Leases> {
     const leases = new Leases(parts);
     await parts.link.flush().catch(throwFault);
     return leases;
