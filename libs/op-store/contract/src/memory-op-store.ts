@@ -1,4 +1,4 @@
-import { compareUtf8, Fault, PULL_PAGE_BYTES_MAX } from '@tidemark/libs-kernel';
+import { asFault, compareUtf8, Fault, PULL_PAGE_BYTES_MAX } from '@tidemark/libs-kernel';
 import { type Op, opTextBytes } from '@tidemark/libs-wire';
 import type {
   AppendOutcome,
@@ -6,6 +6,7 @@ import type {
   ChangePage,
   IndexedOpStore,
   ReadPage,
+  SeenOp,
   SequencedOp,
   StreamHead,
   StreamState,
@@ -24,6 +25,8 @@ export class MemoryOpLog {
   readonly journal: string[] = [];
   /** Heads of erased streams. */
   readonly erased = new Map<string, bigint>();
+  /** Floors of truncated streams. */
+  readonly floors = new Map<string, bigint>();
   readonly watchers = new Set<(stream: string) => void>();
 }
 
@@ -43,7 +46,7 @@ export class MemoryOpStore implements IndexedOpStore {
   async append(stream: string, ops: readonly Op[]): Promise<readonly AppendOutcome[]> {
     this.#assertOpen();
     return ops.map((op) => {
-      const existing = this.seqOf(stream, op.opId);
+      const existing = this.storedAt(stream, op.opId);
       if (existing !== undefined) return { kind: 'existing', seq: existing };
       const seq = this.nextSeq(stream);
       this.place(stream, seq, op);
@@ -54,16 +57,41 @@ export class MemoryOpStore implements IndexedOpStore {
   async read(stream: string, after: bigint, limit: number, bytesMax = PULL_PAGE_BYTES_MAX): Promise<ReadPage> {
     this.#assertOpen();
     const stored = this.log.streams.get(stream)?.ops ?? [];
-    const page: SequencedOp[] = [];
-    let bytes = 0;
-    for (let i = firstAbove(stored, after); i < stored.length && page.length < limit; i++) {
-      const { seq, op } = stored[i] as SequencedOp;
-      assertObject(op.extra, stream, seq);
-      bytes += opTextBytes(op);
-      if (page.length > 0 && bytes > bytesMax) break;
-      page.push({ seq, op });
-    }
+    const page = fitting(stored, after, limit, bytesMax);
+    if (page[0] !== undefined && page[0].seq > after + 1n) this.assertAboveFloor(stream, after);
+    for (const { seq, op } of page) assertObject(op.extra, stream, seq);
     return { ops: page, next: page.at(-1)?.seq ?? after };
+  }
+
+  async readAhead(
+    stream: string,
+    after: bigint,
+    limit: number,
+    bytesMax = PULL_PAGE_BYTES_MAX,
+  ): Promise<readonly SeenOp[]> {
+    this.#assertOpen();
+    const stored = this.log.streams.get(stream)?.ops ?? [];
+    return fitting(stored, after, limit, bytesMax).map((sequenced) => seen(stream, sequenced));
+  }
+
+  async burnedThrough(stream: string, after: bigint): Promise<bigint> {
+    this.#assertOpen();
+    const stored = this.log.streams.get(stream)?.ops ?? [];
+    const above = stored[firstAbove(stored, after)];
+    const through = above === undefined ? this.headOf(stream) : above.seq - 1n;
+    if (through <= (after > 0n ? after : 0n)) return after;
+    this.assertAboveFloor(stream, after);
+    return through;
+  }
+
+  async floor(stream: string): Promise<bigint> {
+    this.#assertOpen();
+    return this.log.floors.get(stream) ?? 0n;
+  }
+
+  async seqOf(stream: string, opId: string): Promise<bigint | null> {
+    this.#assertOpen();
+    return this.log.streams.get(stream)?.seqs.get(opId) ?? null;
   }
 
   async head(stream: string): Promise<bigint> {
@@ -134,6 +162,19 @@ export class MemoryOpStore implements IndexedOpStore {
     this.place(stream, seq, op);
   }
 
+  /** Removes the ops up to the seq, as a truncation does. */
+  truncate(stream: string, through: bigint): void {
+    const held = this.log.streams.get(stream);
+    for (const { op } of held?.ops.splice(0, firstAbove(held.ops, through)) ?? []) held?.seqs.delete(op.opId);
+    this.log.floors.set(stream, through);
+  }
+
+  protected assertAboveFloor(stream: string, after: bigint): void {
+    const floor = this.log.floors.get(stream) ?? 0n;
+    if (floor === 0n || after >= floor) return;
+    throw new Fault('conflict', `stream ${JSON.stringify(stream)}: its ops up to ${floor} were removed`);
+  }
+
   protected nextSeq(stream: string): bigint {
     return this.headOf(stream) + 1n;
   }
@@ -142,7 +183,7 @@ export class MemoryOpStore implements IndexedOpStore {
     return this.log.streams.get(stream)?.ops.at(-1)?.seq ?? this.log.erased.get(stream) ?? 0n;
   }
 
-  protected seqOf(stream: string, opId: string): bigint | undefined {
+  protected storedAt(stream: string, opId: string): bigint | undefined {
     return this.log.streams.get(stream)?.seqs.get(opId);
   }
 
@@ -157,6 +198,27 @@ export class MemoryOpStore implements IndexedOpStore {
 
   #assertOpen(): void {
     if (this.#closed) throw new Fault('unavailable', 'the op store is closed');
+  }
+}
+
+function fitting(stored: readonly SequencedOp[], after: bigint, limit: number, bytesMax: number): SequencedOp[] {
+  const page: SequencedOp[] = [];
+  let bytes = 0;
+  for (let i = firstAbove(stored, after); i < stored.length && page.length < limit; i++) {
+    const { seq, op } = stored[i] as SequencedOp;
+    bytes += opTextBytes(op);
+    if (page.length > 0 && bytes > bytesMax) break;
+    page.push({ seq, op });
+  }
+  return page;
+}
+
+function seen(stream: string, { seq, op }: SequencedOp): SeenOp {
+  try {
+    assertObject(op.extra, stream, seq);
+    return { seq, op };
+  } catch (thrown) {
+    return { seq, op: null, problem: asFault(thrown).message };
   }
 }
 

@@ -17,6 +17,15 @@ export interface ReadPage {
   readonly next: bigint;
 }
 
+/** What stands at a seq and cannot be read as an op, and why. */
+export interface UnreadableOp {
+  readonly seq: bigint;
+  readonly op: null;
+  readonly problem: string;
+}
+
+export type SeenOp = SequencedOp | UnreadableOp;
+
 export interface StreamHead {
   readonly stream: string;
   /** Highest seq ever given; 0 for an unknown stream. */
@@ -72,6 +81,29 @@ export interface OpStore {
    * Once a reader was given seq n, no op with a lower seq becomes visible later (RLY-3).
    */
   read(stream: string, after: bigint, limit: number, bytesMax?: number): Promise<ReadPage>;
+
+  /**
+   * Ops with seq > max(after, 0) that are visible now, ascending, whatever is missing before and between them: nothing is promised about
+   * what is not there. At most `limit` ops and about `bytesMax` bytes, but at least one when there is one and `limit` allows it. One that
+   * cannot be read comes as an {@link UnreadableOp} and ends nothing. For who folds early and passes a mark later.
+   */
+  readAhead(stream: string, after: bigint, limit: number, bytesMax?: number): Promise<readonly SeenOp[]>;
+
+  /**
+   * Highest n for which it is proved that every seq of after+1 to n holds no op and never will; `after` when nothing is proved. Above the
+   * last op too, where no read passes a burned seq. Each call does a bounded part of a long run: a later call goes on behind it. Fault
+   * `conflict` when the next seq lies at or below the floor.
+   */
+  burnedThrough(stream: string, after: bigint): Promise<bigint>;
+
+  /** Ops at or below this seq were removed by a truncation: one that is missing there is not burned. 0: none were. */
+  floor(stream: string): Promise<bigint>;
+
+  /**
+   * Where the op of that id is stored, once every reader may see it; null when the stream holds none. Strongly consistent. A store may
+   * not find an op that an older writer stored.
+   */
+  seqOf(stream: string, opId: string): Promise<bigint | null>;
 
   head(stream: string): Promise<bigint>;
 

@@ -1,4 +1,5 @@
 import type { ConformanceCase } from '@tidemark/libs-kernel/testing';
+import { aheadCases } from './conformance/ahead.ts';
 import { appendCases } from './conformance/append.ts';
 import { changesCases } from './conformance/changes.ts';
 import { erasingCases } from './conformance/erasing.ts';
@@ -7,6 +8,7 @@ import type { IndexedOpStoreHarness, OpStoreHarness } from './conformance/harnes
 import { listingCases } from './conformance/listing.ts';
 import { readCases } from './conformance/read.ts';
 import { sharingCases } from './conformance/sharing.ts';
+import { aheadMutants } from './mutants/ahead.ts';
 import { appendMutants } from './mutants/append.ts';
 import { erasingMutants } from './mutants/erasing.ts';
 import type { OpStoreMutants } from './mutants/op-store.ts';
@@ -34,6 +36,7 @@ export { presenceMutants as presenceBoardMutants } from './mutants/presence.ts';
 export const opStoreConformance: readonly ConformanceCase<OpStoreHarness>[] = [
   ...appendCases,
   ...readCases,
+  ...aheadCases,
   ...fidelityCases,
   ...sharingCases,
   ...listingCases,
@@ -50,6 +53,7 @@ export const indexedOpStoreConformance: readonly ConformanceCase<IndexedOpStoreH
 export const opStoreMutants: OpStoreMutants = {
   ...appendMutants,
   ...readMutants,
+  ...aheadMutants,
   ...sharingMutants,
   ...erasingMutants,
 };

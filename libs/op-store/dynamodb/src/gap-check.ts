@@ -16,6 +16,7 @@ export interface GapParts {
   readonly burned: BurnedMemory;
   readonly longRuns: boolean;
   readonly legacyHoles: 'hold' | 'pass';
+  readonly holes: 'judge' | 'hold';
   /** Of each stream, the hole that was last said to be held because its counter stands behind. */
   readonly held: Recent<{ at: bigint | null }>;
 }
@@ -25,7 +26,7 @@ export interface Judged {
   readonly through: bigint;
   /**
    * Why it ends there: all is judged; a hole may still be filled, or cannot be judged now; one is held because its counter stands behind,
-   * which an append alone can change, and no waiting; the time is over.
+   * which an append alone can change, and no waiting, or because no hole of this table is judged; the time is over.
    */
   readonly end: 'all' | 'hole' | 'held' | 'time';
 }
@@ -56,6 +57,10 @@ export async function judgeGaps(
     const batch = take(groups, size);
     const first = batch[0];
     if (first === undefined) return { through: last, end: 'all' };
+    if (parts.holes === 'hold') {
+      parts.metrics.hole('held', 1);
+      return { through: first.from - 1n, end: 'held' };
+    }
     if (parts.clock.monotonic() >= endsAtMs()) return { through: first.from - 1n, end: 'time' };
     const absent = await Promise.all(batch.map((group) => isAbsent(parts, stream, group)));
     const hidden = absent.indexOf(false);
@@ -108,7 +113,7 @@ const PASSING: ReadonlySet<string> = new Set([
 ]);
 
 /** Nothing but this may be taken for a hole that is not judged yet: a missing right must not look like one. */
-function isBusy(thrown: unknown): boolean {
+export function isBusy(thrown: unknown): boolean {
   if (nameOf(thrown) !== 'TransactionCanceledException') return answerOf(thrown) === 'throttled';
   const { CancellationReasons: reasons = [] } = thrown as {
     readonly CancellationReasons?: readonly CancellationReason[];
@@ -130,7 +135,7 @@ async function settle(parts: GapParts, stream: string, groups: readonly Group[])
   return null;
 }
 
-function burn({ burned, metrics, log }: GapParts, stream: string, gap: Gap): void {
+export function burn({ burned, metrics, log }: GapParts, stream: string, gap: Gap): void {
   // Two readers may have judged it at once.
   for (const { from, to } of burned.of(stream).unknown(gap)) metrics.hole('burned', Number(to - from + 1n));
   burned.add(stream, gap);
@@ -158,7 +163,7 @@ function shownRange({ from, to }: SeqRange): Readonly<Record<string, string>> {
   return { from: String(from), to: String(to) };
 }
 
-function truncated(stream: string, through: bigint): Fault {
+export function truncated(stream: string, through: bigint): Fault {
   return new Fault(
     'conflict',
     `stream ${JSON.stringify(stream)}: its ops up to ${through} were removed; read on from there`,

@@ -2,6 +2,7 @@ import { type Clock, Fault, PULL_PAGE_BYTES_MAX, type Random, type Sleeper } fro
 import type { OpStore } from '@tidemark/libs-op-store-contract';
 import { Append } from './append.ts';
 import { ROUND_OPS_MAX } from './append-round.ts';
+import { burnedThrough } from './burned-through.ts';
 import { BurnedMemory } from './burned-seqs.ts';
 import type { DynamoClient } from './client.ts';
 import { erase } from './erase.ts';
@@ -9,8 +10,10 @@ import { fittingOf, refusalOf } from './item-size.ts';
 import type { DynamoLog, DynamoMetrics } from './metrics.ts';
 import { OpsTable } from './ops-table.ts';
 import { read } from './read.ts';
+import { readAhead } from './read-ahead.ts';
 import { Recent } from './recent.ts';
 import { assertStorable, isStreamId } from './registry-key.ts';
+import { seqOf } from './seq-of.ts';
 import { StreamEnd } from './stream-end.ts';
 import { describe, head, list } from './streams.ts';
 import { ThrottleLog } from './throttle-log.ts';
@@ -41,6 +44,11 @@ export interface DynamoOpStoreOptions {
    * counter; `pass` steps over it, which is sound only if no other make of writer shares the table. Default `hold`.
    */
   readonly legacyHoles?: 'hold' | 'pass';
+  /**
+   * `hold`: no missing seq is taken for burned, whatever the counter says. For a table that ADD-allocating writers still write: they store
+   * below the counter. Default `judge`.
+   */
+  readonly holes?: 'judge' | 'hold';
   /** Streams whose position and burned seqs are remembered. Default 10,000. */
   readonly streamsMax?: number;
 }
@@ -72,6 +80,7 @@ export function dynamoOpStore(options: DynamoOpStoreOptions): OpStore {
     patienceMs: options.patienceMs ?? 250,
     longRuns: options.longRuns ?? false,
     legacyHoles: options.legacyHoles ?? 'hold',
+    holes: options.holes ?? 'judge',
     held: new Recent<{ at: bigint | null }>(streamsMax, () => ({ at: null })),
   };
   const ends = new Recent(streamsMax, () => new StreamEnd());
@@ -98,6 +107,12 @@ export function dynamoOpStore(options: DynamoOpStoreOptions): OpStore {
       }),
     read: (stream, after, limit, bytesMax = PULL_PAGE_BYTES_MAX) =>
       open(async () => (isStreamId(stream) ? read(reading, stream, after, limit, bytesMax) : { ops: [], next: after })),
+    readAhead: (stream, after, limit, bytesMax = PULL_PAGE_BYTES_MAX) =>
+      open(async () => (isStreamId(stream) ? readAhead(table, stream, after, limit, bytesMax) : [])),
+    burnedThrough: (stream, after) =>
+      open(async () => (isStreamId(stream) ? burnedThrough(reading, stream, after) : after)),
+    floor: (stream) => open(async () => (isStreamId(stream) ? (await table.counter(stream)).truncatedThrough : 0n)),
+    seqOf: (stream, opId) => open(async () => (isStreamId(stream) ? seqOf(table, stream, opId) : null)),
     head: (stream) => open(async () => (isStreamId(stream) ? head(table, stream) : 0n)),
     describe: (stream) => open(async () => (isStreamId(stream) ? describe(table, stream) : { head: 0n, burned: 0n })),
     erase: (stream) => open(async () => (isStreamId(stream) ? erase({ ...options, table }, stream) : 0n)),

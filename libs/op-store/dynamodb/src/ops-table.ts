@@ -59,7 +59,14 @@ export class OpsTable {
     return { items: answer.Items ?? [], isLast: answer.LastEvaluatedKey === undefined };
   }
 
-  /** The same of a range, and of each only its key and, where asked for, more attributes. */
+  /** Seqs of ops above `after`, ascending, at most `limit`. */
+  async seqsAbove(stream: string, after: bigint, limit: number): Promise<readonly bigint[]> {
+    const values = { ':a': { N: String(after) } };
+    const { Items = [] } = await this.#query(stream, 'seq > :a', values, { Limit: limit, ...SEQ_ALONE });
+    return Items.map(toSeq);
+  }
+
+  /** Ops of a range, ascending, at most 1 MB of them, and of each only its key and, where asked for, more attributes. */
   async keysBetween(
     stream: string,
     from: bigint,

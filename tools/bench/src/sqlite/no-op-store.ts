@@ -13,6 +13,10 @@ export async function connectSqlite() {
       return ops.map((_, i) => ({ kind: 'stored', seq: head + BigInt(i + 1) }));
     },
     read: async (_, after) => ({ ops: [], next: after }),
+    readAhead: async () => [],
+    burnedThrough: async (_, after) => after,
+    floor: async () => 0n,
+    seqOf: async () => null,
     head: async (stream) => headOf(stream),
     describe: async (stream) => ({ head: headOf(stream), burned: headOf(stream) }),
     erase: async () => 0n,

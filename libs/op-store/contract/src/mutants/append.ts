@@ -35,8 +35,8 @@ export const appendMutants: OpStoreMutants = {
     }
   },
   'burns-a-seq-on-a-repeat': class extends Burning {
-    protected override seqOf(stream: string, opId: string): bigint | undefined {
-      const existing = super.seqOf(stream, opId);
+    protected override storedAt(stream: string, opId: string): bigint | undefined {
+      const existing = super.storedAt(stream, opId);
       if (existing !== undefined) this.burn(stream);
       return existing;
     }
@@ -63,14 +63,14 @@ export const appendMutants: OpStoreMutants = {
     }
   },
   'answers-the-head-on-a-repeat': class extends MemoryOpStore {
-    protected override seqOf(stream: string, opId: string): bigint | undefined {
-      return super.seqOf(stream, opId) === undefined ? undefined : this.headOf(stream);
+    protected override storedAt(stream: string, opId: string): bigint | undefined {
+      return super.storedAt(stream, opId) === undefined ? undefined : this.headOf(stream);
     }
   },
   'stores-a-repeat-inside-a-call': class extends MemoryOpStore {
     override async append(stream: string, ops: readonly Op[]): Outcomes {
       await this.ping();
-      const known = ops.map((op) => this.seqOf(stream, op.opId));
+      const known = ops.map((op) => this.storedAt(stream, op.opId));
       return ops.map((op, i) => {
         const existing = known[i];
         if (existing !== undefined) return { kind: 'existing', seq: existing };
@@ -92,9 +92,9 @@ export const appendMutants: OpStoreMutants = {
     }
   },
   'knows-op-ids-of-all-streams': class extends MemoryOpStore {
-    protected override seqOf(stream: string, opId: string): bigint | undefined {
-      const seqs = [...this.log.streams.keys()].map((name) => super.seqOf(name, opId));
-      return super.seqOf(stream, opId) ?? seqs.find((seq) => seq !== undefined);
+    protected override storedAt(stream: string, opId: string): bigint | undefined {
+      const seqs = [...this.log.streams.keys()].map((name) => super.storedAt(name, opId));
+      return super.storedAt(stream, opId) ?? seqs.find((seq) => seq !== undefined);
     }
   },
 };

@@ -58,8 +58,8 @@ export const erasingMutants: OpStoreMutants = {
       return super.erase(stream);
     }
 
-    protected override seqOf(stream: string, opId: string): bigint | undefined {
-      return super.seqOf(stream, opId) ?? this.#erased.get(`${stream} ${opId}`);
+    protected override storedAt(stream: string, opId: string): bigint | undefined {
+      return super.storedAt(stream, opId) ?? this.#erased.get(`${stream} ${opId}`);
     }
   },
   'forgets-followers-on-erase': class extends MemoryOpStore {

@@ -34,9 +34,9 @@ export const sharingMutants: OpStoreMutants = {
     override async append(stream: string, ops: readonly Op[]): Outcomes {
       const [op] = ops;
       if (op === undefined || ops.length > 1) return super.append(stream, ops);
-      const seq = this.seqOf(stream, op.opId) ?? this.nextSeq(stream);
+      const seq = this.storedAt(stream, op.opId) ?? this.nextSeq(stream);
       await this.ping();
-      if (this.seqOf(stream, op.opId) !== undefined) return [{ kind: 'existing', seq }];
+      if (this.storedAt(stream, op.opId) !== undefined) return [{ kind: 'existing', seq }];
       this.place(stream, seq, op);
       return [{ kind: 'stored', seq }];
     }
@@ -45,7 +45,7 @@ export const sharingMutants: OpStoreMutants = {
     override async append(stream: string, ops: readonly Op[]): Outcomes {
       const outcomes: AppendOutcome[] = [];
       for (const op of ops) {
-        const existing = this.seqOf(stream, op.opId);
+        const existing = this.storedAt(stream, op.opId);
         await this.ping();
         const seq = existing ?? this.nextSeq(stream);
         if (existing === undefined) this.place(stream, seq, op);

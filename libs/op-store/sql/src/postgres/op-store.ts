@@ -2,10 +2,11 @@ import { type Clock, PULL_PAGE_BYTES_MAX } from '@tidemark/libs-kernel';
 import type { IndexedOpStore } from '@tidemark/libs-op-store-contract';
 import { append } from './append.ts';
 import type { Announcer } from './announcer.ts';
+import { burnedThrough, seqOf } from './burned.ts';
 import { changes, position } from './changes.ts';
 import type { PostgresConnection } from './connection.ts';
 import { erase } from './erase.ts';
-import { read } from './read.ts';
+import { read, readAhead } from './read.ts';
 import { assertStorable, isStorable, refusalOf } from './refusal.ts';
 import { describe, head, list } from './streams.ts';
 import { ListeningWatch, type WatchOptions } from './watch.ts';
@@ -30,6 +31,14 @@ export function postgresOpStore(
     },
     read: async (stream, after, limit, bytesMax = PULL_PAGE_BYTES_MAX) =>
       isStorable(stream) ? read(connection, stream, after, limit, bytesMax) : { ops: [], next: after },
+    readAhead: async (stream, after, limit, bytesMax = PULL_PAGE_BYTES_MAX) =>
+      isStorable(stream) ? readAhead(connection, stream, after, limit, bytesMax) : [],
+    burnedThrough: async (stream, after) => (isStorable(stream) ? burnedThrough(connection, stream, after) : after),
+    async floor() {
+      connection.assertOpen();
+      return 0n;
+    },
+    seqOf: async (stream, opId) => (isStorable(stream) && isStorable(opId) ? seqOf(connection, stream, opId) : null),
     head: async (stream) => (isStorable(stream) ? head(connection, stream) : 0n),
     describe: async (stream) => (isStorable(stream) ? describe(connection, stream) : { head: 0n, burned: 0n }),
     erase: async (stream) => (isStorable(stream) ? erase(connection, stream, nowSecs()) : 0n),

@@ -1,5 +1,6 @@
-import type { ReadPage } from '@tidemark/libs-op-store-contract';
+import type { ReadPage, SeenOp } from '@tidemark/libs-op-store-contract';
 import { opTextBytes } from '@tidemark/libs-wire';
+import { seen } from '../seen.ts';
 import type { PostgresConnection } from './connection.ts';
 import { OP_COLUMN_NAMES, OP_COLUMNS, type OpRow, toSequencedOp } from './op-row.ts';
 
@@ -38,15 +39,19 @@ export const ABOVE = `
   WHERE upto <= $4 OR upto = bytes ORDER BY seq`;
 
 /** One statement, so one snapshot (R4): a seq below its last one that it does not show was never there. */
-export async function read(
-  connection: PostgresConnection,
-  stream: string,
-  after: bigint,
-  limit: number,
-  bytesMax: number,
-): Promise<ReadPage> {
-  const values = [stream, after > 0n ? after : 0n, Math.max(limit, 0), bytesMax];
-  const rows = await connection.read<OpRow>({ text: ABOVE, values });
-  const ops = rows.map((row) => toSequencedOp(stream, row));
+export async function read(connection: PostgresConnection, ...asked: Asked): Promise<ReadPage> {
+  const [stream, after] = asked;
+  const ops = (await rowsAbove(connection, asked)).map((row) => toSequencedOp(stream, row));
   return { ops, next: ops.at(-1)?.seq ?? after };
+}
+
+export async function readAhead(connection: PostgresConnection, ...asked: Asked): Promise<SeenOp[]> {
+  return (await rowsAbove(connection, asked)).map((row) => seen(row[0], () => toSequencedOp(asked[0], row)));
+}
+
+type Asked = [stream: string, after: bigint, limit: number, bytesMax: number];
+
+function rowsAbove(connection: PostgresConnection, [stream, after, limit, bytesMax]: Asked): Promise<OpRow[]> {
+  const values = [stream, after > 0n ? after : 0n, Math.max(limit, 0), bytesMax];
+  return connection.read<OpRow>({ text: ABOVE, values });
 }

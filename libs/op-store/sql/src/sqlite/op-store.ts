@@ -1,6 +1,7 @@
 import { type Clock, Fault, PULL_PAGE_BYTES_MAX, asFault } from '@tidemark/libs-kernel';
 import type { AppendOutcome, IndexedOpStore, StreamState } from '@tidemark/libs-op-store-contract';
 import type { Op } from '@tidemark/libs-wire';
+import { preparePlaces } from './burned.ts';
 import { prepareChanges } from './changes.ts';
 import type { Appended, Cell, Erased } from './command.ts';
 import type { SqliteConnection } from './connection.ts';
@@ -13,6 +14,7 @@ export function sqliteOpStore(connection: SqliteConnection, clock: Clock): Index
   const { handle } = connection;
   const read = prepareRead(handle);
   const streams = prepareStreams(handle);
+  const places = preparePlaces(handle, streams.head);
   const changes = prepareChanges(handle, streams.head);
   const look = handle.prepare('SELECT 1 FROM stream_ops LIMIT 1');
   const nowSecs = (): bigint => BigInt(Math.floor(clock.now() / 1000));
@@ -20,7 +22,12 @@ export function sqliteOpStore(connection: SqliteConnection, clock: Clock): Index
     refusal: () => null,
     append: async (stream, ops) => toOutcomes(await append(connection, stream, ops)),
     read: (stream, after, limit, bytesMax = PULL_PAGE_BYTES_MAX) =>
-      connection.read(() => read(stream, after, limit, bytesMax)),
+      connection.read(() => read.page(stream, after, limit, bytesMax)),
+    readAhead: (stream, after, limit, bytesMax = PULL_PAGE_BYTES_MAX) =>
+      connection.read(() => read.ahead(stream, after, limit, bytesMax)),
+    burnedThrough: (stream, after) => connection.read(() => places.burnedThrough(stream, after)),
+    floor: () => connection.read(() => 0n),
+    seqOf: (stream, opId) => connection.read(() => places.seqOf(stream, opId)),
     head: (stream) => connection.read(() => streams.head(stream)),
     describe: (stream) => describe(connection, streams, stream),
     erase: (stream) => erase(connection, stream, nowSecs()),
