@@ -1,0 +1,5 @@
+export type { DynamoClient, StreamsClient } from './client.ts';
+export { dynamodbStreamsFeed } from './feed.ts';
+export type { DynamodbStreamsFeedOptions } from './options.ts';
+export * from './report.ts';
+export { createLeasesTable, enableStream, LEASES_KEY, leasesTable } from './tables.ts';
