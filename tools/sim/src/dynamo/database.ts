@@ -42,8 +42,8 @@ interface Partition {
   readonly keys: bigint[];
 }
 
-/** Told of every write at the moment at which it takes its place in the serial order. */
-export type CommitListener = (flight: Flight) => void;
+/** Told of every write at the moment at which it takes its place in the serial order, or at which it is complete. */
+export type FlightListener = (flight: Flight) => void;
 
 /**
  * What a DynamoDB table promises, and nothing more: writes have one serial order, in which conditions are judged; when a Query sees which
@@ -55,10 +55,16 @@ export class Database {
   readonly #partitions = new Map<string, Partition>();
   /** Not yet acknowledged. */
   readonly #flights = new Set<Flight>();
-  readonly #listeners: CommitListener[] = [];
+  readonly #commitListeners: FlightListener[] = [];
+  readonly #completeListeners: FlightListener[] = [];
 
-  onCommit(listener: CommitListener): void {
-    this.#listeners.push(listener);
+  onCommit(listener: FlightListener): void {
+    this.#commitListeners.push(listener);
+  }
+
+  /** From then on it holds no item any more. */
+  onComplete(listener: FlightListener): void {
+    this.#completeListeners.push(listener);
   }
 
   /** The item in serial order: what conditions are judged on. */
@@ -103,7 +109,7 @@ export class Database {
     for (const { stream, seq, item } of writes) this.#cellFor(stream, seq).versions.push({ serial, item });
     const flight: Flight = { serial, writes, held: [...writes, ...checked], shown: new Set(), state: 'showing' };
     this.#flights.add(flight);
-    for (const listener of this.#listeners) listener(flight);
+    for (const listener of this.#commitListeners) listener(flight);
     return flight;
   }
 
@@ -118,6 +124,7 @@ export class Database {
   complete(flight: Flight): void {
     for (const write of flight.writes) if (!flight.shown.has(write)) this.show(flight, write);
     flight.state = 'complete';
+    for (const listener of this.#completeListeners) listener(flight);
   }
 
   /** From here on every read sees it. */

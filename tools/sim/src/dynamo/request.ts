@@ -7,6 +7,8 @@ export interface Request {
   readonly input: Record<string, unknown>;
   /** The calling process and the number of its call. */
   readonly name: string;
+  /** The calling process. */
+  readonly from: string;
   /** Nobody waits for the answer any more: the caller gave up, or is gone. */
   readonly abandoned: () => boolean;
   readonly reply: (answer: Answer) => void;

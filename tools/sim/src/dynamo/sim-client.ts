@@ -11,7 +11,7 @@ const RETRY_MS: readonly [number, number] = [0, 200];
 
 /** What the SDK tries again by itself. */
 const RETRIED =
-  /^(InternalServerError|ThrottlingException|ProvisionedThroughputExceededException|TransactionInProgressException|RequestLimitExceeded)$/;
+  /^(InternalServerError|ThrottlingException|ProvisionedThroughputExceededException|TransactionInProgressException|RequestLimitExceeded|LimitExceededException)$/;
 
 /** A command as the SDK's clients take it. */
 interface Command {
@@ -143,7 +143,8 @@ class Call {
 
   #request(reply: (answer: Answer) => void): Request {
     const abandoned = () => this.#settled || !this.#process.alive;
-    return { operation: this.#operation, input: this.#input, name: this.#name, abandoned, reply };
+    const from = this.#process.name;
+    return { operation: this.#operation, input: this.#input, name: this.#name, from, abandoned, reply };
   }
 
   #take(answer: Answer): void {

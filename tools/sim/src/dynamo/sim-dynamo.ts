@@ -44,6 +44,8 @@ export class SimDynamo {
   weather: Weather;
   /** Requests by operation, for tests that count them; a repeat by the SDK counts too. */
   readonly requests = new Map<string, number>();
+  /** Operations of parts that stand beside the table, such as its stream. */
+  readonly #served = new Map<string, (request: Request) => void>();
   /** Bytes after which a Query's page ends. */
   pageBytesMax = 1024 * 1024;
 
@@ -51,6 +53,10 @@ export class SimDynamo {
     this.scheduler = scheduler;
     this.weather = weather;
     this.liberties = liberties;
+  }
+
+  serve(operation: string, handler: (request: Request) => void): void {
+    this.#served.set(operation, handler);
   }
 
   /** A request arrives. What it answers, and when, is told through its reply. */
@@ -78,6 +84,8 @@ export class SimDynamo {
 
   #handle(request: Request): void {
     if (this.misfortune(this.weather.serverError)) throw serverError();
+    const served = this.#served.get(request.operation);
+    if (served !== undefined) return served(request);
     switch (request.operation) {
       case 'Query':
         return query(this, request);

@@ -3,7 +3,7 @@ import { SeededRandom } from '@tidemark/libs-kernel/testing';
 import type { Scheduler } from './scheduler.ts';
 
 /** When the simulated world begins. */
-const EPOCH_MS = 1_790_000_000_000;
+export const EPOCH_MS = 1_790_000_000_000;
 
 /**
  * What a process has of the world: clocks, sleep and chance, and a life that a crash ends. After it no sleep and no answer comes back, so
