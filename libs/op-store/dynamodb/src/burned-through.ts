@@ -36,7 +36,9 @@ async function burnedTail(parts: GapParts, stream: string, after: bigint): Promi
   if (counter.next < first) return after;
   const to = counter.next < after + SEQS_MAX ? counter.next : after + SEQS_MAX;
   const seqs = Array.from({ length: Number(to - after) }, (_, i) => first + BigInt(i));
-  const get = (seq: bigint) => ({ Get: { TableName: table.name, Key: itemKey(stream, seq) } });
+  const get = (seq: bigint) => ({
+    Get: { TableName: table.name, Key: itemKey(stream, seq), ProjectionExpression: 'stream_id, seq, next_seq' },
+  });
   const command = new TransactGetItemsCommand({ TransactItems: [COUNTER_SEQ, ...seqs].map(get) });
   try {
     const { Responses = [] } = await table.client.send(command);
