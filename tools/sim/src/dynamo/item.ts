@@ -23,6 +23,11 @@ function valueBytes(value: AttributeValue): number {
   if (value.S !== undefined) return Buffer.byteLength(value.S);
   if (value.N !== undefined) return numberBytes(value.N);
   if (value.BOOL !== undefined || value.NULL !== undefined) return 1;
+  if (value.B !== undefined) return value.B.length;
+  if (value.SS !== undefined) return value.SS.reduce((sum, one) => sum + Buffer.byteLength(one), 0);
+  if (value.L !== undefined) return value.L.reduce((sum, one) => sum + 1 + valueBytes(one), 3);
+  if (value.M !== undefined)
+    return Object.entries(value.M).reduce((sum, [name, one]) => sum + 1 + Buffer.byteLength(name) + valueBytes(one), 3);
   throw new Error(`the simulated DynamoDB has no values like ${JSON.stringify(value)}`);
 }
 
@@ -39,6 +44,32 @@ export function compareValues(a: AttributeValue, b: AttributeValue): number | nu
   return null;
 }
 
+/** Of one type and one content; sets and maps have no order. */
+export function valuesEqual(a: AttributeValue, b: AttributeValue): boolean {
+  const order = compareValues(a, b);
+  return order === null ? canonical(a) === canonical(b) : order === 0;
+}
+
+function canonical(value: AttributeValue): string {
+  if (value.M !== undefined)
+    return `{${Object.keys(value.M)
+      .sort()
+      .map((name) => `${JSON.stringify(name)}:${canonical(value.M?.[name] as AttributeValue)}`)
+      .join()}}`;
+  if (value.L !== undefined) return `[${value.L.map(canonical).join()}]`;
+  if (value.SS !== undefined) return JSON.stringify({ SS: value.SS.toSorted() });
+  return JSON.stringify(value);
+}
+
+/** What the function `size` answers. */
+export function sizeOf(value: AttributeValue): number {
+  if (value.S !== undefined) return Buffer.byteLength(value.S);
+  if (value.M !== undefined) return Object.keys(value.M).length;
+  const many = value.B ?? value.SS ?? value.L;
+  if (many === undefined) throw new Error(`the simulated DynamoDB knows no size of ${JSON.stringify(value)}`);
+  return many.length;
+}
+
 export const compareIntegers = (a: bigint, b: bigint) => (a < b ? -1 : a > b ? 1 : 0);
 
 export function integer(text: string): bigint {
@@ -49,7 +80,11 @@ export function integer(text: string): bigint {
 /** Whether the item certainly takes no more than so many bytes; found without counting them. */
 export function surelyFits(item: Item, bytesMax: number): boolean {
   let units = 0;
-  for (const name in item) units += name.length + (item[name]?.S?.length ?? 0) + 40;
+  for (const name in item) {
+    const { S, N, M, L, SS, B } = item[name] as AttributeValue;
+    if (M ?? L ?? SS ?? B) return itemBytes(item) <= bytesMax;
+    units += name.length + (S?.length ?? N?.length ?? 0) + 40;
+  }
   return 3 * units <= bytesMax;
 }
 

@@ -1,8 +1,9 @@
 import type { QueryCommandInput, ScanCommandInput } from '@aws-sdk/client-dynamodb';
-import { I64_MAX, I64_MIN } from '@tidemark/libs-wire';
+import { I64_MAX, I64_MIN, fnv1a32 } from '@tidemark/libs-wire';
 import { DynamoError } from './errors.ts';
 import { holds, parseCondition } from './expression.ts';
-import { type Item, itemText } from './item.ts';
+import { type Item, itemBytes, itemText } from './item.ts';
+import { consumed } from './plain-reads.ts';
 import { type KeyRange, type PageLimits, pageOf, projected, rangeOf } from './query.ts';
 import { type Request, onlyKnown, output } from './request.ts';
 import type { SimDynamo } from './sim-dynamo.ts';
@@ -48,13 +49,15 @@ export function query(dynamo: SimDynamo, request: Request): void {
   });
 }
 
-/** For operators: the whole table, stream by stream. */
+/** The whole table, or a segment of it, stream by stream. */
 export function scan(dynamo: SimDynamo, request: Request): void {
   const input = request.input as unknown as ScanCommandInput;
   onlyKnown(request.input, SCAN_INPUTS);
-  const all = dynamo.database.streams.flatMap((stream) =>
-    visibleItems(dynamo, { stream, low: I64_MIN, high: I64_MAX }),
-  );
+  if (dynamo.misfortune(dynamo.weather.throttle)) throw throttled(dynamo);
+  const { Segment = 0, TotalSegments = 1 } = input;
+  const all = dynamo.database.streams
+    .filter((stream) => fnv1a32(stream) % TotalSegments === Segment)
+    .flatMap((stream) => visibleItems(dynamo, { stream, low: I64_MIN, high: I64_MAX }));
   const start = input.ExclusiveStartKey;
   const from =
     start === undefined
@@ -75,6 +78,10 @@ export function scan(dynamo: SimDynamo, request: Request): void {
       Count: Items.length,
       ScannedCount: items.length,
       ...(lastKey === undefined ? {} : { LastEvaluatedKey: lastKey }),
+      ...consumed(
+        input.ReturnConsumedCapacity,
+        items.reduce((sum, item) => sum + itemBytes(item), 0),
+      ),
     }),
   );
 }

@@ -112,7 +112,7 @@ class Call {
     const { scheduler, weather, anomalies } = this.#dynamo;
     const attempt = ++this.#attempt;
     const request = this.#request((answer) => {
-      scheduler.wake(scheduler.between(weather.answerMs), `${this.#name} is answered`, () => {
+      this.#process.wake(scheduler.between(weather.answerMs), `${this.#name} is answered`, () => {
         // The connection of an attempt that ran out of time is closed.
         if (attempt === this.#attempt) this.#take(answer);
       });
@@ -126,7 +126,7 @@ class Call {
       scheduler.happen(scheduler.between(weather.requestMs) + late, `${this.#name} arrives`, arrive);
     }
     if (this.#dynamo.misfortune(weather.twiceDelivered)) this.#deliverAgain(request);
-    this.#bound = scheduler.wake(ATTEMPT_MS, `${this.#name} runs out of time`, () => {
+    this.#bound = this.#process.wake(ATTEMPT_MS, `${this.#name} runs out of time`, () => {
       if (this.#attempt < ATTEMPTS_MAX) this.#sendAttempt();
       else this.#fail(timedOut());
     });

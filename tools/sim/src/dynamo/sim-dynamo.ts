@@ -5,7 +5,10 @@ import { Database } from './database.ts';
 import { DynamoError } from './errors.ts';
 import { getItem, transactGetItems } from './reads.ts';
 import { type Answer, type Request, failure } from './request.ts';
-import { query, scan } from './scans.ts';
+import { plainBatch, plainGet, plainGets, plainQuery, plainScan } from './plain-reads.ts';
+import { type PlainKey, PlainTable } from './plain-table.ts';
+import { plainTransaction, plainWrite } from './plain-writes.ts';
+import { query, scan, throttled } from './scans.ts';
 import { singleWrite } from './single-writes.ts';
 import { Tokens } from './tokens.ts';
 import { transactWriteItems } from './transactions.ts';
@@ -55,6 +58,15 @@ export class SimDynamo {
     this.liberties = liberties;
   }
 
+  /** Tables beside that of the ops. */
+  readonly #plain = new Map<string, PlainTable>();
+
+  addTable(name: string, key: PlainKey): PlainTable {
+    const table = new PlainTable(key);
+    this.#plain.set(name, table);
+    return table;
+  }
+
   serve(operation: string, handler: (request: Request) => void): void {
     this.#served.set(operation, handler);
   }
@@ -86,6 +98,9 @@ export class SimDynamo {
     if (this.misfortune(this.weather.serverError)) throw serverError();
     const served = this.#served.get(request.operation);
     if (served !== undefined) return served(request);
+    const name = tableOf(request);
+    const plain = this.#plain.get(name);
+    if (plain !== undefined) return this.#handlePlain(name, plain, request);
     switch (request.operation) {
       case 'Query':
         return query(this, request);
@@ -105,6 +120,44 @@ export class SimDynamo {
         throw new Error(`the simulated DynamoDB does not know ${request.operation}`);
     }
   }
+
+  #handlePlain(name: string, table: PlainTable, request: Request): void {
+    const isRead = READ.test(request.operation);
+    if (isRead && this.misfortune(this.weather.throttle)) throw throttled(this);
+    switch (request.operation) {
+      case 'GetItem':
+        return plainGet(table, request);
+      case 'TransactGetItems':
+        return plainGets(table, request);
+      case 'BatchGetItem':
+        return plainBatch(this, name, table, request);
+      case 'Query':
+        return plainQuery(this, table, request);
+      case 'Scan':
+        return plainScan(this, table, request);
+      case 'TransactWriteItems':
+        return plainTransaction(this, table, request);
+      case 'PutItem':
+      case 'UpdateItem':
+      case 'DeleteItem':
+        return plainWrite(this, table, request);
+      default:
+        throw new Error(`the simulated DynamoDB does not know ${request.operation}`);
+    }
+  }
+}
+
+const READ = /^(GetItem|TransactGetItems|BatchGetItem|Query|Scan)$/;
+
+/** All tables of one call are one here. */
+function tableOf({ input }: Request): string {
+  const { TableName, RequestItems, TransactItems } = input as {
+    readonly TableName?: string;
+    readonly RequestItems?: object;
+    readonly TransactItems?: readonly Record<string, { readonly TableName: string }>[];
+  };
+  const parts = TransactItems?.[0] === undefined ? [] : Object.values(TransactItems[0]);
+  return TableName ?? parts.find((part) => part !== undefined)?.TableName ?? Object.keys(RequestItems ?? {})[0] ?? '';
 }
 
 const serverError = () => new DynamoError('InternalServerError', 'Internal server error');

@@ -62,6 +62,6 @@ function answerOf({ ReturnValues, UpdateExpression }: UpdateItemCommandInput, af
   if (ReturnValues === undefined || ReturnValues === 'NONE') return {};
   if (UpdateExpression === undefined || ReturnValues !== 'UPDATED_NEW')
     throw new Error(`the simulated DynamoDB does not know ReturnValues ${ReturnValues}`);
-  const names = parseUpdate(UpdateExpression).map(({ path }) => path.text);
+  const names = parseUpdate(UpdateExpression).flatMap(({ path }) => (path.kind === 'path' ? [path.text] : []));
   return { Attributes: Object.fromEntries(names.map((name) => [name, after?.[name]])) };
 }

@@ -1,6 +1,6 @@
 import type { Clock, Random, Sleeper } from '@tidemark/libs-kernel';
 import { SeededRandom } from '@tidemark/libs-kernel/testing';
-import type { Scheduler } from './scheduler.ts';
+import type { Scheduler, SimEvent } from './scheduler.ts';
 
 /** When the simulated world begins. */
 export const EPOCH_MS = 1_790_000_000_000;
@@ -18,6 +18,10 @@ export class SimProcess implements Clock, Sleeper {
   #wallOffsetMs = 0;
   /** In a free order time is a process's own: it moves by its sleeps alone, so that equal histories are equal states. */
   #sleptMs = 0;
+  #pausedUntilMs = 0;
+  /** How much it hears until it dies of it. */
+  #hearingsLeft = Infinity;
+  #onDeath = () => {};
   /** Of everything that the process was told since it began. Code without other sources is in the same state after the same history. */
   #heard = 0;
 
@@ -36,6 +40,33 @@ export class SimProcess implements Clock, Sleeper {
     this.#alive = false;
   }
 
+  /** Dies when it would hear for the n-th time from now: between any two steps of its code. */
+  crashAfter(hearings: number, onDeath: () => void): void {
+    this.#hearingsLeft = hearings;
+    this.#onDeath = onDeath;
+  }
+
+  /** Stands still, as a stopped process does; what it would hear meanwhile it hears afterwards, in its order. */
+  pause(ms: number): void {
+    this.#pausedUntilMs = Math.max(this.#pausedUntilMs, this.#scheduler.nowMs + ms);
+  }
+
+  /** Lets it hear something: not when it is dead, and not while it stands still. */
+  wake(delayMs: number, label: string, run: () => void): SimEvent {
+    const hear = () => {
+      if (event.cancelled || !this.#alive) return;
+      const leftMs = this.#pausedUntilMs - this.#scheduler.nowMs;
+      if (leftMs > 0) this.#scheduler.wake(leftMs, label, hear);
+      else if (--this.#hearingsLeft > 0) run();
+      else {
+        this.#alive = false;
+        this.#onDeath();
+      }
+    };
+    const event = this.#scheduler.wake(delayMs, label, hear);
+    return event;
+  }
+
   now(): number {
     return EPOCH_MS + this.#wallOffsetMs + this.monotonic();
   }
@@ -52,8 +83,7 @@ export class SimProcess implements Clock, Sleeper {
     if (!this.#alive) return new Promise(() => {});
     if (signal?.aborted || ms <= 0) return Promise.resolve();
     return new Promise((resolve) => {
-      const event = this.#scheduler.wake(ms, `${this.name} wakes`, () => {
-        if (!this.#alive) return;
+      const event = this.wake(ms, `${this.name} wakes`, () => {
         signal?.removeEventListener('abort', onAbort);
         this.#sleptMs += ms;
         this.hear(() => `slept ${ms}`);
