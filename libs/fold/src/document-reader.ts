@@ -1,5 +1,7 @@
+import { compareUtf8 } from '@tidemark/libs-kernel';
 import type { Document, SeqRange, Views } from '@tidemark/libs-views-contract';
 import { quoteJson } from '@tidemark/libs-wire';
+import { renderField } from './render-field.ts';
 import { emptyWatermark } from './watermark.ts';
 
 /**
@@ -47,9 +49,12 @@ async function foldedThrough(views: Views, stream: string): Promise<bigint> {
 }
 
 function membersOf(stream: string, { kind, id, fields }: Document): string {
-  const values = [...fields].map(([name, { value }]) => `${quoteJson(name)}:${value}`);
-  const versions = [...fields].map(([name, { version }]) => {
-    return `${quoteJson(name)}:{"lamport":${version.lamport},"site":${version.site},"seq":${version.seq}}`;
+  const rendered = [...fields]
+    .sort(([a], [b]) => compareUtf8(a, b))
+    .map(([name, field]) => ({ name: quoteJson(name), ...renderField(field) }));
+  const values = rendered.map(({ name, value }) => `${name}:${value}`);
+  const versions = rendered.map(({ name, version }) => {
+    return `${name}:{"lamport":${version.lamport},"site":${version.site},"seq":${version.seq}}`;
   });
   return (
     `"stream":${quoteJson(stream)},"kind":${quoteJson(kind)},"id":${quoteJson(id)},` +

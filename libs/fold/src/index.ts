@@ -9,5 +9,8 @@ export {
 } from './fold-worker.ts';
 export type { Waited } from './mark-watch.ts';
 export { FOLDED_LAMPORT_MAX, type Reduced, type Reducer, Reducers } from './reduce.ts';
+export { compileDeclaration, type IndexedField, type LoadedReducers } from './reducers/compile.ts';
+export type { Declaration } from './reducers/declaration.ts';
+export { loadReducers, type ReducerSource } from './reducers/load-reducers.ts';
 export type { FoldLog, FoldMetrics } from './report.ts';
 export { type Covered, RANGES_MAX, cover, emptyWatermark, heldSeqs, isCovered, union } from './watermark.ts';
