@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { watch } from 'rolldown';
 import { input, output } from './bundle.mjs';
-import { outDir } from './paths.mjs';
+import { NODE_FLAGS, outDir } from './paths.mjs';
 
 const project = process.argv[2];
 const entry = path.join(outDir(project), 'main.js');
@@ -30,7 +30,7 @@ async function restartApp(buildMs) {
   await stopApp();
   if (stopping) return;
   console.log(`[serve] built in ${buildMs} ms, starting ${project}`);
-  const started = spawn(process.execPath, ['--enable-source-maps', entry], { stdio: 'inherit' });
+  const started = spawn(process.execPath, [...NODE_FLAGS, entry], { stdio: 'inherit' });
   started.once('exit', (code) => {
     if (app === started) console.error(`[serve] ${project} ended (exit code ${code}); waiting for a change`);
   });

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { accessSync, constants, createWriteStream, mkdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { outDir, root } from './paths.mjs';
+import { NODE_FLAGS, outDir, root } from './paths.mjs';
 import { Problem, complain } from './terminal.mjs';
 
 const READY_MS_MAX = 60_000;
@@ -104,7 +104,7 @@ export class Supervisor {
 
   async #startOne({ name, setting, standard }, folder) {
     // Its own process group, so that only we pass signals on; the IPC channel ends it when we are gone.
-    const child = spawn(process.execPath, ['--enable-source-maps', path.join(outDir(`apps/${name}`), 'main.js')], {
+    const child = spawn(process.execPath, [...NODE_FLAGS, path.join(outDir(`apps/${name}`), 'main.js')], {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       detached: true,
       env: { NODE_COMPILE_CACHE: compileCache, ...ownSettings },

@@ -1,9 +1,11 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import type { ServiceName } from './launcher.ts';
 
 const root = path.resolve(import.meta.dirname, '../../..');
+const NODE_FLAGS = JSON.parse(readFileSync(path.join(root, 'tools/launcher/node-flags.json'), 'utf8')) as string[];
 const OURS = /^(TIDEMARK|RELAY|INGEST|FOLD|OTEL)_|^DATABASE_URL/;
 
 /** Bundles the services from the sources as they are, once per spec file. A bundle that would not change is left alone. */
@@ -29,7 +31,7 @@ export class ServiceProcess {
 
   constructor(name: ServiceName, env: NodeJS.ProcessEnv, args: readonly string[] = []) {
     const inherited = Object.entries(process.env).filter(([key]) => !OURS.test(key));
-    this.#child = spawn(process.execPath, [path.join(root, 'dist/apps', name, 'main.js'), ...args], {
+    this.#child = spawn(process.execPath, [...NODE_FLAGS, path.join(root, 'dist/apps', name, 'main.js'), ...args], {
       env: { ...Object.fromEntries(inherited), ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

@@ -96,6 +96,20 @@ test('SEC-3: the image ends as a non-root user and writes below its volume alone
   expect(last).toMatch(/^STOPSIGNAL SIGTERM$/m);
 });
 
+test('the image starts a service with the flags that everything else starts it with', () => {
+  const flags = JSON.parse(readFileSync(path.join(root, 'tools/launcher/node-flags.json'), 'utf8')) as string[];
+  const [, command] =
+    /^CMD (.*)$/m.exec(
+      text('Dockerfile')
+        .split(/^FROM /m)
+        .at(-1) ?? '',
+    ) ?? [];
+  expect(JSON.parse(command as string)).toEqual(['node', ...flags, 'main.js']);
+  expect(readFileSync(path.join(root, 'docs/operating/running.md'), 'utf8')).toContain(
+    `node ${flags.join(' ')} main.js`,
+  );
+});
+
 test('building needs no other registry than that of its base images', () => {
   // A `# syntax=` line pulls a build front end from a registry before the first step.
   expect(text('Dockerfile')).not.toMatch(/^#\s*syntax\s*=/m);

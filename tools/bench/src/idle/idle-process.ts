@@ -3,6 +3,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
+const flags = path.resolve(import.meta.dirname, '../../../launcher/node-flags.json');
+const NODE_FLAGS = JSON.parse(readFileSync(flags, 'utf8')) as string[];
+
 /** Each service reads its own. */
 const ADDRESSES = { RELAY_ADDR: '127.0.0.1:0', INGEST_ADDR: '127.0.0.1:0', FOLD_ADDR: '127.0.0.1:0' };
 
@@ -24,7 +27,7 @@ export class IdleProcess {
   static async start(entry: string, more: NodeJS.ProcessEnv = {}): Promise<IdleProcess> {
     const folder = mkdtempSync(path.join(os.tmpdir(), 'tidemark-idle-'));
     const startMs = performance.now();
-    const child = spawn(process.execPath, [entry], {
+    const child = spawn(process.execPath, [...NODE_FLAGS, entry], {
       env: { PATH: process.env.PATH, TIDEMARK_DATA: folder, ...ADDRESSES, ...more },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
