@@ -1,1 +1,4 @@
+export * from './change-fault.ts';
 export * from './views.ts';
+export * from './watermark-state.ts';
+export * from './well-formed.ts';

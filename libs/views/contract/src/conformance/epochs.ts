@@ -1,6 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import type { ConformanceCase } from '@tidemark/libs-kernel/testing';
-import { STREAM, type ViewsHarness, change, show, valueOf, version } from './harness.ts';
+import { EPOCH, REVISIONS, STREAM, type ViewsHarness, change, show, startBuild, valueOf, version } from './harness.ts';
 
 /** Generations of a stream's rows: folded beside each other, shown one at a time. */
 export const epochCases: readonly ConformanceCase<ViewsHarness>[] = [
@@ -9,33 +9,34 @@ export const epochCases: readonly ConformanceCase<ViewsHarness>[] = [
     kills: 'showsUnmarkedRows',
     async run({ open }) {
       const views = await open();
-      await views.apply(STREAM, 1, [change({ value: '1' })]);
+      await views.apply(STREAM, EPOCH, [change({ value: '1' })]);
       equal(await views.document(STREAM, 'events', 'e1'), null);
       deepEqual(await views.documents(STREAM, 'events', null, 10), { documents: [], next: null });
-      await show(views, STREAM, 1);
+      await show(views);
       equal(await valueOf(views), '1');
     },
   },
   {
-    title: 'FLD-7: a document is read from the epoch of the stored mark, not from the newest rows',
+    title: 'FLD-7: a document is read from the shown epoch, not from the newest rows',
     kills: 'readsTheNewestRows',
     async run({ open }) {
       const views = await open();
-      await views.apply(STREAM, 1, [change({ value: '1', version: version({ lamport: 1n }) })]);
-      await show(views, STREAM, 1);
-      await views.apply(STREAM, 2, [change({ id: 'e2' }), change({ value: '2', version: version({ lamport: 1n }) })]);
+      await views.apply(STREAM, EPOCH, [change({ value: '1' })]);
+      await show(views);
+      const build = await startBuild(views);
+      await views.apply(STREAM, build, [change({ id: 'e2' }), change({ value: '2' })]);
       equal(await valueOf(views), '1');
       equal(await views.document(STREAM, 'events', 'e2'), null);
     },
   },
   {
-    title: 'FLD-7: a list holds the documents of the epoch of the stored mark alone',
+    title: 'FLD-7: a list holds the documents of the shown epoch alone',
     kills: 'listsEveryEpoch',
     async run({ open }) {
       const views = await open();
-      await views.apply(STREAM, 1, [change({ id: 'a' })]);
-      await views.apply(STREAM, 2, [change({ id: 'b' })]);
-      await show(views, STREAM, 1);
+      await views.apply(STREAM, EPOCH, [change({ id: 'a' })]);
+      await show(views);
+      await views.apply(STREAM, await startBuild(views), [change({ id: 'b' })]);
       const page = await views.documents(STREAM, 'events', null, 10);
       deepEqual(
         page.documents.map((document) => document.id),
@@ -48,10 +49,33 @@ export const epochCases: readonly ConformanceCase<ViewsHarness>[] = [
     kills: 'competesAcrossEpochs',
     async run({ open }) {
       const views = await open();
-      await views.apply(STREAM, 1, [change({ value: '"old"', version: version({ lamport: 9n }) })]);
-      await views.apply(STREAM, 2, [change({ value: '"new"', version: version({ lamport: 1n }) })]);
-      await show(views, STREAM, 2);
+      await views.apply(STREAM, EPOCH, [change({ value: '"old"', version: version({ lamport: 9n }) })]);
+      await show(views);
+      const build = await startBuild(views);
+      await views.apply(STREAM, build, [change({ value: '"new"', version: version({ lamport: 1n }) })]);
+      await views.switchTo(STREAM, build);
       equal(await valueOf(views), '"new"');
+    },
+  },
+  {
+    title: 'FLD-7: from a switch on every worker reads the build, whole',
+    kills: 'switchesForItselfAlone',
+    async run({ open }) {
+      const [one, two] = [await open(), await open()];
+      await one.apply(STREAM, EPOCH, [change({ id: 'a' }), change({ id: 'b' })]);
+      await show(one);
+      const build = await startBuild(one);
+      await one.apply(STREAM, build, [change({ id: 'b' }), change({ id: 'c' })]);
+      equal(await one.switchTo(STREAM, build), 'switched');
+      for (const views of [one, two]) {
+        const { documents } = await views.documents(STREAM, 'events', null, 10);
+        deepEqual(
+          documents.map(({ id }) => id),
+          ['b', 'c'],
+        );
+        deepEqual((await views.mark(STREAM))?.revisions, REVISIONS);
+        equal(await views.build(STREAM), null);
+      }
     },
   },
 ];

@@ -1,15 +1,22 @@
 import { deepEqual } from 'node:assert/strict';
-import type { RegisterChange, RegisterVersion, Views, WatermarkState } from '../views.ts';
+import type { Member, ParkedOp, RegisterChange, RegisterVersion, RemoveChange, Revisions, Views } from '../views.ts';
+import { NOTHING_FOLDED, type WatermarkState } from '../watermark-state.ts';
 
 export interface ViewsHarness {
   /** A worker's connection to the one, initially empty, store of the case; a second call is a second worker. The harness closes it. */
   open(): Promise<Views>;
+  /** What the store does with a NUL in a name; default `held`. */
+  readonly nul?: 'held' | 'refused';
 }
 
 export const STREAM = '0.events';
 export const EPOCH = 1;
+export const REVISIONS: Revisions = new Map([
+  ['event', 0],
+  ['task', 2],
+]);
 
-export const NOTHING_FOLDED: WatermarkState = { foldedThrough: 0n, ahead: [], holes: [], floor: 0n };
+export const through = (foldedThrough: bigint): WatermarkState => ({ ...NOTHING_FOLDED, foldedThrough });
 
 export function version(parts: Partial<RegisterVersion>): RegisterVersion {
   return { rank: 0n, lamport: 1n, site: 0n, seq: 1n, ...parts };
@@ -21,6 +28,8 @@ export function change(parts: Partial<RegisterChange>): RegisterChange {
     kind: 'events',
     id: 'e1',
     field: 'body',
+    shape: 'register',
+    member: '',
     value: 'null',
     rule: 'higher',
     version: version({}),
@@ -28,14 +37,26 @@ export function change(parts: Partial<RegisterChange>): RegisterChange {
   };
 }
 
-/** Makes an epoch's rows visible. */
-export async function show(views: Views, stream = STREAM, epoch = EPOCH): Promise<void> {
-  const stored = await views.mark(stream);
-  await views.saveMark(stream, epoch, stored?.watermark ?? NOTHING_FOLDED, stored?.version ?? 0);
+/** The add of a member of a set. */
+export function add(member: string, parts: Partial<RegisterChange> = {}): RegisterChange {
+  return change({ field: 'labels', shape: 'set', member, value: JSON.stringify(member), rule: 'lower', ...parts });
+}
+
+export function remove(member: string, parts: Partial<RemoveChange> = {}): RemoveChange {
+  return { effect: 'remove', kind: 'events', id: 'e1', field: 'labels', shape: 'set', member, seq: 9n, ...parts };
+}
+
+/** Makes the first epoch's rows visible. */
+export async function show(views: Views, stream = STREAM): Promise<void> {
+  await views.saveMark(stream, EPOCH, NOTHING_FOLDED, 0, REVISIONS);
+}
+
+export async function memberOf(views: Views, id = 'e1', field = 'body', stream = STREAM): Promise<Member | undefined> {
+  return (await views.document(stream, 'events', id))?.fields.get(field)?.members.get('');
 }
 
 export async function valueOf(views: Views, id = 'e1', field = 'body', stream = STREAM): Promise<string | undefined> {
-  return (await views.document(stream, 'events', id))?.fields.get(field)?.value;
+  return (await memberOf(views, id, field, stream))?.value;
 }
 
 /**
@@ -55,12 +76,22 @@ export async function winsInEveryOrder(
       const written = change({ id, rule, value: String(place), version: versions[place]! });
       await views.apply(STREAM, EPOCH, [written]);
     }
-    const field = (await views.document(STREAM, 'events', id))?.fields.get('body');
-    deepEqual(field, { value: String(winner), version: versions[winner] }, `order ${id}`);
+    deepEqual(await memberOf(views, id), { value: String(winner), version: versions[winner] }, `order ${id}`);
   }
 }
 
-function permutations(items: readonly number[]): number[][] {
+export function permutations<Item>(items: readonly Item[]): Item[][] {
   if (items.length === 0) return [[]];
   return items.flatMap((item) => permutations(items.filter((other) => other !== item)).map((rest) => [item, ...rest]));
+}
+
+/** The epoch that is built from now on. */
+export async function startBuild(views: Views, stream = STREAM): Promise<number> {
+  const build = await views.startBuild(stream, REVISIONS);
+  if (build === 'conflict') throw new Error('a build is on already');
+  return build.epoch;
+}
+
+export function parkedOp(seq: bigint, parts: Partial<ParkedOp> = {}): ParkedOp {
+  return { seq, opId: `op-${seq}`, reason: 'why', parkedAtMs: 1_790_000_000_123, attempts: 1, ...parts };
 }

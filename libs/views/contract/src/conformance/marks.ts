@@ -1,11 +1,13 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import type { ConformanceCase } from '@tidemark/libs-kernel/testing';
-import type { Views, WatermarkState } from '../views.ts';
-import { EPOCH, NOTHING_FOLDED, STREAM, type ViewsHarness, change, show, valueOf, version } from './harness.ts';
+import type { Revisions, Views } from '../views.ts';
+import { NOTHING_FOLDED, type WatermarkState } from '../watermark-state.ts';
+import { EPOCH, REVISIONS, STREAM, type ViewsHarness, change, show, through, valueOf, version } from './harness.ts';
 
-const through = (foldedThrough: bigint): WatermarkState => ({ ...NOTHING_FOLDED, foldedThrough });
+const save = (views: Views, foldedThrough: bigint, expectedVersion: number, stream = STREAM) =>
+  views.saveMark(stream, EPOCH, through(foldedThrough), expectedVersion, REVISIONS);
 
-/** Marks: compare-and-set, exact, one per stream. */
+/** Marks: compare-and-set, exact, one per stream and epoch. */
 export const markCases: readonly ConformanceCase<ViewsHarness>[] = [
   {
     title: 'F19: a stream that was never folded has no mark',
@@ -19,8 +21,8 @@ export const markCases: readonly ConformanceCase<ViewsHarness>[] = [
     kills: 'firstSaveAlwaysWins',
     async run({ open }) {
       const [one, two] = [await open(), await open()];
-      equal(await one.saveMark(STREAM, EPOCH, through(1n), 0), 'saved');
-      equal(await two.saveMark(STREAM, EPOCH, through(2n), 0), 'conflict');
+      equal(await save(one, 1n, 0), 'saved');
+      equal(await save(two, 2n, 0), 'conflict');
     },
   },
   {
@@ -30,16 +32,36 @@ export const markCases: readonly ConformanceCase<ViewsHarness>[] = [
       const views = await open();
       for (const seq of [1n, 2n, 3n]) await saveNext(views, through(seq));
       const stored = (await views.mark(STREAM))!.version;
-      equal(await views.saveMark(STREAM, EPOCH, through(4n), stored - 1), 'conflict');
-      equal(await views.saveMark(STREAM, EPOCH, through(4n), stored + 1), 'conflict');
-      equal(await views.saveMark(STREAM, EPOCH, through(4n), stored), 'saved');
+      equal(await save(views, 4n, stored - 1), 'conflict');
+      equal(await save(views, 4n, stored + 1), 'conflict');
+      equal(await save(views, 4n, stored), 'saved');
     },
   },
   {
     title: 'F14: a save that expects a mark where none is stored is a conflict',
     kills: 'savesWithoutAMark',
     async run({ open }) {
-      equal(await (await open()).saveMark(STREAM, EPOCH, through(1n), 1), 'conflict');
+      equal(await save(await open(), 1n, 1), 'conflict');
+    },
+  },
+  {
+    title: 'FLD-7: the first mark of a stream is of the first epoch, and of no other',
+    kills: 'opensAnyEpoch',
+    async run({ open }) {
+      const views = await open();
+      equal(await views.saveMark(STREAM, 2, through(1n), 0, REVISIONS), 'conflict');
+      equal(await views.mark(STREAM), null);
+      equal(await save(views, 1n, 0), 'saved');
+    },
+  },
+  {
+    title: 'FLD-5: a save into an epoch that is neither shown nor built is a conflict, whatever its version',
+    kills: 'epochUnchecked',
+    async run({ open }) {
+      const views = await open();
+      await saveNext(views, through(1n));
+      equal(await views.saveMark(STREAM, EPOCH + 1, through(9n), 1, REVISIONS), 'conflict');
+      equal((await views.mark(STREAM))?.watermark.foldedThrough, 1n);
     },
   },
   {
@@ -49,9 +71,7 @@ export const markCases: readonly ConformanceCase<ViewsHarness>[] = [
       const views = await open();
       for (const seq of [1n, 2n]) await saveNext(views, through(seq));
       const before = await views.mark(STREAM);
-      if ((await views.saveMark(STREAM, EPOCH + 1, through(9n), before!.version - 1)) === 'conflict') {
-        deepEqual(await views.mark(STREAM), before);
-      }
+      if ((await save(views, 9n, before!.version - 1)) === 'conflict') deepEqual(await views.mark(STREAM), before);
     },
   },
   {
@@ -78,6 +98,16 @@ export const markCases: readonly ConformanceCase<ViewsHarness>[] = [
     },
   },
   {
+    title: 'FLD-5: of many workers that save over one version at the same time, one succeeds',
+    async run({ open }) {
+      const workers = [await open(), await open(), await open(), await open()];
+      for (const expected of [0, 1, 2]) {
+        const outcomes = await Promise.all(workers.map((views, at) => save(views, BigInt(at), expected)));
+        deepEqual(outcomes.sort(), ['conflict', 'conflict', 'conflict', 'saved']);
+      }
+    },
+  },
+  {
     title: 'FLD-5: a worker sees the rows that another worker applied, and competes with them',
     async run({ open }) {
       const [one, two] = [await open(), await open()];
@@ -97,9 +127,11 @@ export const markCases: readonly ConformanceCase<ViewsHarness>[] = [
         ['', 1n],
         ['a', 2n],
         ['A', 3n],
-        ['a\0', 4n],
+        ['a#1', 4n],
+        ['.streams', 5n],
+        ['.mark', 6n],
       ] as const) {
-        equal(await views.saveMark(stream, EPOCH, through(seq), 0), 'saved');
+        equal(await save(views, seq, 0, stream), 'saved');
       }
       equal((await views.mark('a'))?.watermark.foldedThrough, 2n);
     },
@@ -119,11 +151,12 @@ export const markCases: readonly ConformanceCase<ViewsHarness>[] = [
           { from: 9_007_199_254_740_994n, to: 9_007_199_254_740_994n, firstSeenMs: 5 },
           { from: 9_007_199_254_740_996n, to: top - 2n, firstSeenMs: 5 },
         ],
+        skipped: [],
         floor: 9_007_199_254_740_993n,
       };
       const views = await open();
-      await views.saveMark(STREAM, 7, watermark, 0);
-      deepEqual(await views.mark(STREAM), { watermark, epoch: 7, version: 1 });
+      await saveNext(views, watermark);
+      deepEqual((await views.mark(STREAM))?.watermark, watermark);
     },
   },
   {
@@ -131,19 +164,44 @@ export const markCases: readonly ConformanceCase<ViewsHarness>[] = [
     kills: 'forgetsFirstSight',
     async run({ open }) {
       const views = await open();
-      const watermark: WatermarkState = {
-        foldedThrough: 1n,
-        ahead: [{ from: 4n, to: 4n }],
-        holes: [{ from: 2n, to: 3n, firstSeenMs: 1_790_000_000_123 }],
-        floor: 0n,
-      };
-      await saveNext(views, watermark);
-      deepEqual((await views.mark(STREAM))?.watermark.holes, watermark.holes);
+      const holes = [{ from: 2n, to: 3n, firstSeenMs: 1_790_000_000_123 }];
+      await saveNext(views, { ...through(1n), ahead: [{ from: 4n, to: 4n }], holes });
+      deepEqual((await views.mark(STREAM))?.watermark.holes, holes);
+    },
+  },
+  {
+    title: 'FLD-2: skipped ranges stay listed',
+    kills: 'forgetsSkipped',
+    async run({ open }) {
+      const views = await open();
+      const skipped = [
+        { from: 1n, to: 1n },
+        { from: 2n ** 53n + 1n, to: 2n ** 63n - 1n },
+      ];
+      await saveNext(views, { ...NOTHING_FOLDED, skipped });
+      deepEqual((await views.mark(STREAM))?.watermark.skipped, skipped);
+    },
+  },
+  {
+    title: 'FLD-7: a mark keeps the revision of each domain',
+    kills: 'forgetsRevisions',
+    async run({ open }) {
+      const views = await open();
+      const revisions: Revisions = new Map([
+        ['event', 0],
+        ['', 1],
+        ['__proto__', 2],
+        ['😀', 3],
+        ['\uffff', 4_294_967_296],
+      ]);
+      await views.saveMark(STREAM, EPOCH, NOTHING_FOLDED, 0, revisions);
+      const stored = (await views.mark(STREAM))!.revisions;
+      deepEqual(new Map([...stored].sort()), new Map([...revisions].sort()));
     },
   },
 ];
 
 async function saveNext(views: Views, watermark: WatermarkState): Promise<void> {
-  const version = (await views.mark(STREAM))?.version ?? 0;
-  equal(await views.saveMark(STREAM, EPOCH, watermark, version), 'saved');
+  const expectedVersion = (await views.mark(STREAM))?.version ?? 0;
+  equal(await views.saveMark(STREAM, EPOCH, watermark, expectedVersion, REVISIONS), 'saved');
 }

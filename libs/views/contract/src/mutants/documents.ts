@@ -1,17 +1,29 @@
 import { compareUtf8 } from '@tidemark/libs-kernel';
 import { MemoryViews } from '../memory-views.ts';
 import type { Document, DocumentPage, ViewChange } from '../views.ts';
-import type { Opener } from './opener.ts';
+import type { Mutants } from './opener.ts';
 
 class RewritesValues extends MemoryViews {
   protected override write(stream: string, epoch: number, change: ViewChange): void {
-    super.write(stream, epoch, { ...change, value: JSON.stringify(JSON.parse(change.value)) });
+    const isPadded = change.effect === 'register' && change.value.startsWith(' ');
+    super.write(stream, epoch, isPadded ? { ...change, value: JSON.stringify(JSON.parse(change.value)) } : change);
   }
 }
 
 class EndsIdsAtNul extends MemoryViews {
   protected override storedId(id: string): string {
     return id.split('\0', 1)[0]!;
+  }
+}
+
+class EscapesOneWay extends MemoryViews {
+  protected override storedId(id: string): string {
+    return id.replaceAll('#', '%23');
+  }
+
+  override async document(stream: string, kind: string, id: string): Promise<Document | null> {
+    const document = await super.document(stream, kind, this.storedId(id));
+    return document && { ...document, id };
   }
 }
 
@@ -67,9 +79,10 @@ class IgnoresBytesMax extends MemoryViews {
   }
 }
 
-export const documentMutants: Readonly<Record<string, Opener>> = {
+export const documentMutants: Mutants = {
   rewritesValues: (store) => new RewritesValues(store),
   endsIdsAtNul: (store) => new EndsIdsAtNul(store),
+  escapesOneWay: (store) => new EscapesOneWay(store),
   joinsKeys: (store) => new JoinsKeys(store),
   ordersByUtf16: (store) => new OrdersByUtf16(store),
   repeatsAfter: (store) => new RepeatsAfter(store),

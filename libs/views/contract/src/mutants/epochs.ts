@@ -1,25 +1,27 @@
 import { MemoryViews } from '../memory-views.ts';
-import type { Document, ViewChange } from '../views.ts';
-import type { Opener } from './opener.ts';
+import { type Document, FIRST_EPOCH, type ViewChange } from '../views.ts';
+import type { Mutants } from './opener.ts';
 
 class ShowsUnmarkedRows extends MemoryViews {
   protected override shownEpoch(stream: string): number | null {
-    return super.shownEpoch(stream) ?? 1;
+    return super.shownEpoch(stream) ?? FIRST_EPOCH;
   }
 }
 
 class ReadsTheNewestRows extends MemoryViews {
   override async document(stream: string, kind: string, id: string): Promise<Document | null> {
-    const shown = this.shownEpoch(stream);
-    const fields = shown === null ? undefined : this.rows(stream, shown + 1, kind).get(id);
-    return fields ? { kind, id, fields } : super.document(stream, kind, id);
+    const { shown, build } = this.epochs(stream);
+    const newest = shown && build ? this.documentOf(stream, build.epoch, kind, id) : null;
+    return newest ?? super.document(stream, kind, id);
   }
 }
 
 class ListsEveryEpoch extends MemoryViews {
   override async documents(stream: string, kind: string, after: string | null, limit: number, bytesMax?: number) {
     const page = await super.documents(stream, kind, after, limit, bytesMax);
-    const later = [...this.rows(stream, 2, kind)].map(([id, fields]) => ({ kind, id, fields }));
+    const { build } = this.epochs(stream);
+    const ids = build ? [...this.rows(stream, build.epoch, kind).keys()] : [];
+    const later = ids.flatMap((id) => this.documentOf(stream, build!.epoch, kind, id) ?? []);
     return { ...page, documents: [...page.documents, ...later] };
   }
 }
@@ -28,15 +30,32 @@ class CompetesAcrossEpochs extends MemoryViews {
   protected override write(stream: string, epoch: number, change: ViewChange): void {
     const older = this.rows(stream, epoch - 1, change.kind)
       .get(change.id)
-      ?.get(change.field);
-    const loses = older && older.version.lamport > change.version.lamport;
+      ?.get(change.field)
+      ?.members.get('');
+    const loses = older && change.effect === 'register' && older.version.lamport > change.version.lamport;
     super.write(stream, epoch, loses ? { ...change, ...older } : change);
   }
 }
 
-export const epochMutants: Readonly<Record<string, Opener>> = {
+/** Other workers keep reading the epoch that they saw first. */
+class SwitchesForItselfAlone extends MemoryViews {
+  readonly #switched = new Set<string>();
+
+  override async switchTo(stream: string, epoch: number): Promise<'switched' | 'conflict'> {
+    this.#switched.add(stream);
+    return super.switchTo(stream, epoch);
+  }
+
+  protected override shownEpoch(stream: string): number | null {
+    const shown = super.shownEpoch(stream);
+    return shown === null || this.#switched.has(stream) ? shown : FIRST_EPOCH;
+  }
+}
+
+export const epochMutants: Mutants = {
   showsUnmarkedRows: (store) => new ShowsUnmarkedRows(store),
   readsTheNewestRows: (store) => new ReadsTheNewestRows(store),
   listsEveryEpoch: (store) => new ListsEveryEpoch(store),
   competesAcrossEpochs: (store) => new CompetesAcrossEpochs(store),
+  switchesForItselfAlone: (store) => new SwitchesForItselfAlone(store),
 };

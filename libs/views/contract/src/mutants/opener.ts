@@ -3,3 +3,5 @@ import type { Views } from '../views.ts';
 
 /** Opens views over the given store. */
 export type Opener = (store: MemoryViewsStore) => Views;
+
+export type Mutants = Readonly<Record<string, Opener>>;

@@ -1,8 +1,8 @@
 import { MemoryViews } from '../memory-views.ts';
-import type { Field, RegisterVersion, ViewChange } from '../views.ts';
-import type { Opener } from './opener.ts';
+import type { RegisterChange, RegisterVersion, ViewChange } from '../views.ts';
+import type { Mutants, Opener } from './opener.ts';
 
-type Rule = ViewChange['rule'];
+type Rule = RegisterChange['rule'];
 
 /** Changes what a `higher` register compares. */
 function comparing(seen: (version: RegisterVersion) => RegisterVersion): Opener {
@@ -15,14 +15,14 @@ function comparing(seen: (version: RegisterVersion) => RegisterVersion): Opener 
 }
 
 class TakesLowerForHigher extends MemoryViews {
-  protected override beats(a: RegisterVersion, b: RegisterVersion): boolean {
-    return super.beats(a, b, 'higher');
+  protected override wins(change: RegisterChange, stored: Parameters<MemoryViews['wins']>[1]): boolean {
+    return super.wins(change.shape === 'register' ? { ...change, rule: 'higher' } : change, stored);
   }
 }
 
 class ComparesDigits extends MemoryViews {
   protected override beats(a: RegisterVersion, b: RegisterVersion, rule: Rule): boolean {
-    if (rule === 'lower') return super.beats(a, b, rule);
+    if (rule === 'lower' || a.lamport < 0n || b.lamport < 0n) return super.beats(a, b, rule);
     const digits = (v: RegisterVersion) => [v.rank, v.lamport, v.site].map(String).join(' ');
     return digits(a) === digits(b) ? a.seq < b.seq : digits(a) > digits(b);
   }
@@ -30,28 +30,35 @@ class ComparesDigits extends MemoryViews {
 
 class LastOfACallWins extends MemoryViews {
   override async apply(stream: string, epoch: number, changes: readonly ViewChange[]): Promise<void> {
-    const last = new Map(changes.map((change) => [JSON.stringify([change.kind, change.id, change.field]), change]));
+    const cell = (change: ViewChange) =>
+      change.shape === 'register' ? [change.kind, change.id, change.field, change.member] : change;
+    const texts = (_: string, part: unknown) => (typeof part === 'bigint' ? String(part) : part);
+    const last = new Map(changes.map((change) => [JSON.stringify(cell(change), texts), change]));
     await super.apply(stream, epoch, [...last.values()]);
   }
 }
 
 class OneVersionPerDocument extends MemoryViews {
   protected override write(stream: string, epoch: number, change: ViewChange): void {
-    const fields = this.rows(stream, epoch, change.kind).get(change.id) ?? new Map<string, Field>();
-    const newer = [...fields.values()].some((field) => field.version.lamport > change.version.lamport);
-    if (!newer || fields.has(change.field)) super.write(stream, epoch, change);
+    const fields = this.rows(stream, epoch, change.kind).get(change.id) ?? new Map();
+    const others = [...fields].filter(([name]) => name !== change.field && change.shape === 'register');
+    const versions = others.flatMap(([, { members }]) => members.get('')?.version ?? []);
+    const lamport = change.effect === 'register' ? change.version.lamport : 0n;
+    if (!versions.some((version) => version.lamport > lamport)) super.write(stream, epoch, change);
   }
 }
 
 const doubles = (value: bigint) => BigInt(Number(value));
+const magnitude = (value: bigint) => (value < 0n ? -value : value);
 
-export const registerMutants: Readonly<Record<string, Opener>> = {
+export const registerMutants: Mutants = {
   ignoresRank: comparing((v) => ({ ...v, rank: 0n })),
   siteBeforeLamport: comparing((v) => ({ ...v, lamport: v.site, site: v.lamport })),
   ignoresSite: comparing((v) => ({ ...v, site: 0n })),
   laterSeqWinsTies: comparing((v) => ({ ...v, seq: -v.seq })),
   takesLowerForHigher: (store) => new TakesLowerForHigher(store),
   comparesDigits: (store) => new ComparesDigits(store),
+  comparesMagnitudes: comparing((v) => ({ ...v, lamport: magnitude(v.lamport) })),
   roundsToDoubles: comparing((v) => ({ ...v, lamport: doubles(v.lamport), site: doubles(v.site) })),
   lastOfACallWins: (store) => new LastOfACallWins(store),
   oneVersionPerDocument: (store) => new OneVersionPerDocument(store),

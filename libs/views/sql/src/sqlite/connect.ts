@@ -1,17 +1,11 @@
-import type {
-  Document,
-  DocumentPage,
-  StoredMark,
-  ViewChange,
-  Views,
-  WatermarkState,
-} from '@tidemark/libs-views-contract';
-import type { DataSource } from 'typeorm';
-import { type Apply, prepareApply } from './apply.ts';
-import { type Documents, prepareDocuments } from './documents.ts';
+import type { Views } from '@tidemark/libs-views-contract';
+import { prepareApply } from './apply.ts';
+import { prepareDocuments } from './documents.ts';
+import { prepareEpochs } from './epochs.ts';
 import { mapError } from './map-error.ts';
-import { type Marks, prepareMarks } from './marks.ts';
-import { type Handle, openFile } from './open-file.ts';
+import { prepareMarks } from './marks.ts';
+import { type OpenFile, openFile } from './open-file.ts';
+import { prepareParked } from './parked.ts';
 
 export interface SqliteViewsOptions {
   /** Created when missing, its folder too. Several processes of one host may share it. */
@@ -29,75 +23,44 @@ export interface SqliteViewsOptions {
  */
 export async function connectSqliteViews({ file, busyTimeoutMs = 2000 }: SqliteViewsOptions): Promise<Views> {
   try {
-    const { dataSource, handle } = await openFile(file, busyTimeoutMs);
-    return new SqliteViews(file, dataSource, handle);
+    return sqliteViews(file, await openFile(file, busyTimeoutMs));
   } catch (thrown) {
     throw mapError(thrown, file);
   }
 }
 
-class SqliteViews implements Views {
-  readonly #file: string;
-  readonly #dataSource: DataSource;
-  readonly #apply: Apply;
-  readonly #marks: Marks;
-  readonly #documents: Documents;
-  readonly #ping: () => unknown;
-
-  constructor(file: string, dataSource: DataSource, handle: Handle) {
-    this.#file = file;
-    this.#dataSource = dataSource;
-    this.#apply = prepareApply(handle);
-    this.#marks = prepareMarks(handle);
-    this.#documents = prepareDocuments(handle);
-    const look = handle.prepare('SELECT 1 FROM marks LIMIT 1');
-    this.#ping = () => look.get();
-  }
-
-  async mark(stream: string): Promise<StoredMark | null> {
-    return this.#run(() => this.#marks.read(stream));
-  }
-
-  async apply(stream: string, epoch: number, changes: readonly ViewChange[]): Promise<void> {
-    if (changes.length > 0) this.#run(() => this.#apply(stream, epoch, changes));
-  }
-
-  async saveMark(
-    stream: string,
-    epoch: number,
-    watermark: WatermarkState,
-    expectedVersion: number,
-  ): Promise<'saved' | 'conflict'> {
-    return this.#run(() => this.#marks.save(stream, epoch, watermark, expectedVersion));
-  }
-
-  async document(stream: string, kind: string, id: string): Promise<Document | null> {
-    return this.#run(() => this.#documents.one(stream, kind, id));
-  }
-
-  async documents(
-    stream: string,
-    kind: string,
-    after: string | null,
-    limit: number,
-    bytesMax?: number,
-  ): Promise<DocumentPage> {
-    return this.#run(() => this.#documents.page(stream, kind, after, limit, bytesMax));
-  }
-
-  async ping(): Promise<void> {
-    this.#run(this.#ping);
-  }
-
-  async close(): Promise<void> {
-    if (this.#dataSource.isInitialized) await this.#dataSource.destroy();
-  }
-
-  #run<T>(work: () => T): T {
+function sqliteViews(file: string, { dataSource, handle }: OpenFile): Views {
+  const apply = prepareApply(handle);
+  const marks = prepareMarks(handle);
+  const epochs = prepareEpochs(handle);
+  const parked = prepareParked(handle);
+  const documents = prepareDocuments(handle);
+  const look = handle.prepare('SELECT 1 FROM marks LIMIT 1');
+  const run = async <T>(work: () => T): Promise<T> => {
     try {
       return work();
     } catch (thrown) {
-      throw mapError(thrown, this.#file);
+      throw mapError(thrown, file);
     }
-  }
+  };
+  return {
+    mark: (stream) => run(() => marks.read(stream, 'shown')),
+    build: (stream) => run(() => marks.read(stream, 'build')),
+    apply: (stream, epoch, changes) => run(() => apply(stream, epoch, changes)),
+    saveMark: (...save) => run(() => marks.save(...save)),
+    startBuild: (stream, revisions) => run(() => epochs.start(stream, revisions)),
+    switchTo: (stream, epoch) => run(() => epochs.switchTo(stream, epoch)),
+    abandonBuild: (stream, epoch) => run(() => epochs.abandon(stream, epoch)),
+    dropEpochs: (stream, limit) => run(() => epochs.drop(stream, limit)),
+    park: (stream, epoch, op) => run(() => parked.put(stream, epoch, op)),
+    parked: (stream, epoch, after, limit) => run(() => parked.list(stream, epoch, after, limit)),
+    unpark: (stream, epoch, seq) => run(() => parked.remove(stream, epoch, seq)),
+    marks: (after, limit) => run(() => marks.list(after, limit)),
+    document: (stream, kind, id) => run(() => documents.one(stream, kind, id)),
+    documents: (...page) => run(() => documents.page(...page)),
+    ping: () => run(() => void look.get()),
+    close: async () => {
+      if (dataSource.isInitialized) await dataSource.destroy();
+    },
+  };
 }

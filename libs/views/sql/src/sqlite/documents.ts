@@ -1,4 +1,5 @@
-import { DOCUMENTS_PAGE_BYTES_MAX, type Document, type DocumentPage, type Field } from '@tidemark/libs-views-contract';
+import { DOCUMENTS_PAGE_BYTES_MAX, type Document, type DocumentPage } from '@tidemark/libs-views-contract';
+import { type CellRow, PageReader, toDocument } from '../cell-rows.ts';
 import type { Handle } from './open-file.ts';
 
 export interface Documents {
@@ -6,55 +7,29 @@ export interface Documents {
   page(stream: string, kind: string, after: string | null, limit: number, bytesMax?: number): DocumentPage;
 }
 
-interface Row {
-  readonly id: string;
-  readonly field: string;
-  readonly rank: bigint;
-  readonly lamport: bigint;
-  readonly site: bigint;
-  readonly seq: bigint;
-  readonly value: string;
-}
-
 /** The epoch is looked up inside the statement, so that a switch of epochs falls before or after the whole answer. */
 const SHOWN = `
-  SELECT id, field, rank, lamport, site, seq, value FROM fields
-  WHERE stream = @stream AND epoch = (SELECT epoch FROM marks WHERE stream = @stream) AND kind = @kind`;
+  SELECT id, field, member, shape, rank, lamport, site, seq, value FROM cells
+  WHERE stream = @stream AND epoch = (SELECT epoch FROM marks WHERE stream = @stream AND role = 'shown')
+    AND kind = @kind AND value IS NOT NULL`;
 
 export function prepareDocuments(handle: Handle): Documents {
-  const one = handle.prepare<[object], Row>(`${SHOWN} AND id = @id`).safeIntegers();
-  const first = handle.prepare<[object], Row>(`${SHOWN} ORDER BY id, field`).safeIntegers();
-  const above = handle.prepare<[object], Row>(`${SHOWN} AND id > @after ORDER BY id, field`).safeIntegers();
+  const one = handle.prepare<[object], CellRow>(`${SHOWN} AND id = @id`).safeIntegers();
+  const first = handle.prepare<[object], CellRow>(`${SHOWN} ORDER BY id, field`).safeIntegers();
+  const above = handle.prepare<[object], CellRow>(`${SHOWN} AND id > @after ORDER BY id, field`).safeIntegers();
   return {
     one(stream, kind, id) {
-      const rows = one.all({ stream, kind, id });
-      return rows.length > 0 ? { kind, id, fields: new Map(rows.map((row) => [row.field, toField(row)])) } : null;
+      // The driver would look for another text in place of a lone surrogate.
+      const isName = stream.isWellFormed() && kind.isWellFormed() && id.isWellFormed();
+      return isName ? toDocument(kind, id, one.all({ stream, kind, id })) : null;
     },
     page(stream, kind, after, limit, bytesMax = DOCUMENTS_PAGE_BYTES_MAX) {
+      const reader = new PageReader({ kind, limit, bytesMax });
+      if (!stream.isWellFormed() || !kind.isWellFormed()) return reader.page(true);
+      // The rows behind the page are never read.
       const rows = after === null ? first.iterate({ stream, kind }) : above.iterate({ stream, kind, after });
-      return readPage(rows, kind, limit, bytesMax);
+      for (const row of rows) if (!reader.take(row)) return reader.page(false);
+      return reader.page(true);
     },
   };
-}
-
-/** Takes whole documents off the rows until the page is full; the rows behind it are never read. */
-function readPage(rows: Iterable<Row>, kind: string, limit: number, bytesMax: number): DocumentPage {
-  const documents: (Document & { fields: Map<string, Field> })[] = [];
-  let bytes = 0;
-  for (const row of rows) {
-    let document = documents.at(-1);
-    if (document?.id !== row.id) {
-      const isFull = documents.length >= limit || (documents.length > 0 && bytes >= bytesMax);
-      if (isFull) return { documents, next: document?.id ?? null };
-      document = { kind, id: row.id, fields: new Map() };
-      documents.push(document);
-    }
-    document!.fields.set(row.field, toField(row));
-    bytes += Buffer.byteLength(row.value);
-  }
-  return { documents, next: null };
-}
-
-function toField({ rank, lamport, site, seq, value }: Row): Field {
-  return { value, version: { rank, lamport, site, seq } };
 }

@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import type { RegisterChange, Views } from '@tidemark/libs-views-contract';
+import { NOTHING_FOLDED, type RegisterChange, type Views } from '@tidemark/libs-views-contract';
 import { viewsConformance } from '@tidemark/libs-views-contract/testing';
 import Database from 'better-sqlite3';
 import { connectSqliteViews } from '../index.ts';
 import { mapError } from './map-error.ts';
 
 const STREAM = '0.events';
-const NOTHING = { foldedThrough: 0n, ahead: [], holes: [], floor: 0n };
+const NO_REVISIONS = new Map();
 
 let folder: string;
 let file: string;
@@ -36,7 +36,8 @@ async function open(busyTimeoutMs = 2000): Promise<Views> {
 
 function change(id: string, lamport: bigint, value = 'null'): RegisterChange {
   const version = { rank: 0n, lamport, site: 0n, seq: lamport };
-  return { effect: 'register', kind: 'events', id, field: 'body', value, rule: 'higher', version };
+  const cell = { kind: 'events', id, field: 'body', shape: 'register', member: '' };
+  return { effect: 'register', ...cell, value, rule: 'higher', version } as RegisterChange;
 }
 
 describe('views in SQLite', () => {
@@ -46,7 +47,7 @@ describe('views in SQLite', () => {
 
   it('FLD-9: a call whose last change cannot be stored stores none of them', async () => {
     const views = await open();
-    await views.saveMark(STREAM, 1, NOTHING, 0);
+    await views.saveMark(STREAM, 1, NOTHING_FOLDED, 0, NO_REVISIONS);
     await expect(views.apply(STREAM, 1, [change('a', 1n), change('b', 2n ** 63n)])).rejects.toThrow();
     expect(await views.document(STREAM, 'events', 'a')).toBeNull();
   });
@@ -54,17 +55,17 @@ describe('views in SQLite', () => {
   it('rows and marks are there after the file was closed and opened again', async () => {
     const first = await open();
     await first.apply(STREAM, 1, [change('a', 1n, '"kept"')]);
-    await first.saveMark(STREAM, 1, { ...NOTHING, foldedThrough: 1n }, 0);
+    await first.saveMark(STREAM, 1, { ...NOTHING_FOLDED, foldedThrough: 1n }, 0, NO_REVISIONS);
     await first.close();
     await first.close();
     const again = await open();
-    expect((await again.document(STREAM, 'events', 'a'))?.fields.get('body')?.value).toBe('"kept"');
+    expect((await again.document(STREAM, 'events', 'a'))?.fields.get('body')?.members.get('')?.value).toBe('"kept"');
     expect((await again.mark(STREAM))?.watermark.foldedThrough).toBe(1n);
   });
 
   it('F14: while another process writes, a write is unavailable after the wait, and a read is served', async () => {
     const views = await open(0);
-    await views.saveMark(STREAM, 1, NOTHING, 0);
+    await views.saveMark(STREAM, 1, NOTHING_FOLDED, 0, NO_REVISIONS);
     const other = new Database(file);
     other.exec('BEGIN IMMEDIATE');
     await expect(views.apply(STREAM, 1, [change('a', 1n)])).rejects.toMatchObject({
@@ -87,13 +88,13 @@ describe('the file of views', () => {
 
   it('OPS-5: of a newer format is refused in one line and left as it is', async () => {
     await (await open()).close();
-    raw((db) => db.pragma('user_version = 2'));
+    raw((db) => db.pragma('user_version = 3'));
     const refusal = await open().catch((fault: unknown) => fault);
     expect(refusal).toMatchObject({
       code: 'misconfigured',
-      message: `${file} has format 2, and this build reads up to 1: start a newer build`,
+      message: `${file} has format 3, and this build reads up to 2: start a newer build`,
     });
-    raw((db) => expect(db.pragma('user_version', { simple: true })).toBe(2));
+    raw((db) => expect(db.pragma('user_version', { simple: true })).toBe(3));
   });
 
   it('OPS-5: of something else is refused and left as it is', async () => {
@@ -123,7 +124,7 @@ describe('the file of views', () => {
 
   it('with a mark that cannot be read is corrupt, and says which stream', async () => {
     const views = await open();
-    await views.saveMark(STREAM, 1, NOTHING, 0);
+    await views.saveMark(STREAM, 1, NOTHING_FOLDED, 0, NO_REVISIONS);
     raw((db) => db.exec(`UPDATE marks SET ahead = '[["1'`));
     await expect(views.mark(STREAM)).rejects.toMatchObject({
       code: 'corrupt',
@@ -159,7 +160,7 @@ describe('processes that share a file of views', () => {
     );
     await Promise.all(programs);
     const views = await open();
-    await views.saveMark('s', 1, NOTHING, 0);
+    await views.saveMark('s', 1, NOTHING_FOLDED, 0, NO_REVISIONS);
     expect((await views.documents('s', 'events', null, 10)).documents.map(({ id }) => id)).toEqual([
       'a',
       'b',
@@ -174,7 +175,7 @@ describe('processes that share a file of views', () => {
       program(`
         for (let seq = 1n; ; seq++) {
           await views.apply('s', 1, [change(String(seq), seq)]);
-          await views.saveMark('s', 1, { foldedThrough: seq, ahead: [], holes: [], floor: 0n }, Number(seq) - 1);
+          await views.saveMark('s', 1, { foldedThrough: seq, ahead: [], holes: [], skipped: [], floor: 0n }, Number(seq) - 1, new Map());
           writeSync(1, seq + '\\n');
         }`),
       { stdio: ['ignore', 'pipe', 'inherit'] },
