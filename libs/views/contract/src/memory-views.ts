@@ -140,7 +140,7 @@ export class MemoryViews implements Views {
   }
 
   async marks(after: string | null, limit: number): Promise<readonly StreamMark[]> {
-    const streams = [...this.store.epochs.keys()].filter((stream) => this.isAfter(stream, after));
+    const streams = [...this.store.epochs.keys()].filter((stream) => after === null || compareUtf8(stream, after) > 0);
     const shown = streams.sort(compareUtf8).flatMap((stream) => {
       const mark = this.epochs(stream).shown;
       return mark ? [{ stream, mark }] : [];

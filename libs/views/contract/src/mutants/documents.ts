@@ -29,7 +29,7 @@ class EscapesOneWay extends MemoryViews {
 
 class JoinsKeys extends MemoryViews {
   protected override rowsKey(stream: string, epoch: number, kind: string): string {
-    return `${epoch}#${stream}#${kind}`;
+    return kind === 'events' ? super.rowsKey(stream, epoch, kind) : `${epoch}#${stream}#${kind}`;
   }
 }
 
