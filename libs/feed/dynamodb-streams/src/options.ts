@@ -1,6 +1,6 @@
 import type { Clock, Random, Sleeper } from '@tidemark/libs-kernel';
 import type { DynamoClient, StreamsClient } from './client.ts';
-import type { StreamsLog, StreamsMetrics } from './report.ts';
+import { NO_METRICS, SILENT_LOG, type StreamsLog, type StreamsMetrics } from './report.ts';
 
 export interface DynamodbStreamsFeedOptions {
   /** DescribeTable, Scan, GetItem and Query of the ops table; Query, GetItem, PutItem and DeleteItem of the leases table. */
@@ -36,4 +36,21 @@ export interface DynamodbStreamsFeedOptions {
   readonly segments?: number;
   /** Read units a second that the censuses of this worker take of the ops table at most. Default 500. */
   readonly censusUnitsPerSecond?: number;
+}
+
+export function withDefaults(options: DynamodbStreamsFeedOptions): Required<DynamodbStreamsFeedOptions> {
+  return {
+    log: SILENT_LOG,
+    metrics: NO_METRICS,
+    leaseMs: 15_000,
+    pollMsMin: 200,
+    pollMsMax: 1000,
+    discoveryMs: 30_000,
+    lineageMs: 10_000,
+    checkpointMs: 1000,
+    censusMs: 6 * 3_600_000,
+    segments: 8,
+    censusUnitsPerSecond: 500,
+    ...options,
+  };
 }
