@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { SeededRandom } from '@tidemark/libs-kernel/testing';
 import { someOps } from '@tidemark/libs-op-store-contract/testing';
 import { serverTests } from '@tidemark/tools-services/testing';
-import { connectDynamodb, type DynamodbOptions } from './connect.ts';
+import { connectDynamodb, connectDynamodbLog, type DynamodbOptions } from './connect.ts';
 import { SleptTime } from './spec-store.ts';
 import { SPEC_AWS, specTables } from './spec-tables.ts';
 
@@ -48,6 +48,18 @@ describe('the stores of a relay in DynamoDB', () => {
     await expect(one.opStore.ping()).rejects.toMatchObject({ code: 'unavailable' });
     await other.opStore.ping();
     await other.opStore.close();
+  });
+
+  dynamodbTest('DDP-6: of which the log alone opens for a reader, on its own table', async ({ endpoint }) => {
+    const { opsTable } = await specTables(endpoint);
+    const { registryTable: _, ...rest } = options(endpoint, { opsTable, registryTable: 'no-such-registry' });
+    const log = await connectDynamodbLog({ ...rest, setting: 'FOLD_OPS_TABLE' });
+    expect(await log.read('s', 0n, 10)).toEqual({ ops: [], next: 0n });
+    await log.close();
+    await expect(log.ping()).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(
+      connectDynamodbLog({ ...rest, opsTable: 'no-such-ops', setting: 'FOLD_OPS_TABLE' }),
+    ).rejects.toMatchObject({ code: 'misconfigured', message: 'FOLD_OPS_TABLE: there is no table "no-such-ops"' });
   });
 
   dynamodbTest('DDP-6: do not open without their tables, and name them', async ({ endpoint }) => {

@@ -1,13 +1,14 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { OpStore, PrefixRegistry, PresenceBoard } from '@tidemark/libs-op-store-contract';
 import { ATTEMPT_MS_MAX, boundedClient } from './bounded-client.ts';
+import type { DynamoClient } from './client.ts';
 import { type DynamoOpStoreOptions, dynamoOpStore } from './op-store.ts';
 import { dynamodbPrefixRegistry } from './prefix-registry.ts';
 import { dynamodbPresenceBoard } from './presence-board.ts';
-import { probe } from './probe.ts';
+import { probe, probeToRead } from './probe.ts';
 import type { TableNames } from './tables.ts';
 
-export interface DynamodbOptions extends Omit<DynamoOpStoreOptions, 'client' | 'table'>, TableNames {
+interface Place {
   /** Of a stand-in; without it AWS, found by the region. */
   readonly endpoint?: string | undefined;
   /** Default: what the SDK finds in its environment. */
@@ -17,6 +18,13 @@ export interface DynamodbOptions extends Omit<DynamoOpStoreOptions, 'client' | '
   /** Calls in flight at most; more wait for a connection. Default 200. */
   readonly callsMax?: number;
 }
+
+type StoreOptions = Omit<DynamoOpStoreOptions, 'client' | 'table'> & Place;
+
+export type DynamodbOptions = StoreOptions & TableNames;
+
+/** The log for who reads it and writes nothing. `setting`: of the service, the one that names the table. */
+export type DynamodbLogOptions = StoreOptions & { readonly opsTable: string; readonly setting: string };
 
 export interface DynamodbStores {
   readonly opStore: OpStore;
@@ -31,23 +39,37 @@ export interface DynamodbStores {
  * `misconfigured`, where a table is missing or has another key, or a right is missing; nothing is written for that.
  */
 export async function connectDynamodb(options: DynamodbOptions): Promise<DynamodbStores> {
-  const { opsTable, registryTable } = options;
+  const { registryTable } = options;
+  const { opStore, parts } = await opened(options, (client) => probe({ ...options, client }));
+  return {
+    opStore,
+    prefixRegistry: dynamodbPrefixRegistry({ ...parts, table: registryTable }),
+    presenceBoard: dynamodbPresenceBoard({ ...parts, table: registryTable }),
+    close: () => opStore.close(),
+  };
+}
+
+/** The op log alone, to be read; rights to write are neither asked for nor used. Refuses to open as connectDynamodb does. */
+export async function connectDynamodbLog(options: DynamodbLogOptions): Promise<OpStore> {
+  const { opsTable, setting } = options;
+  return (await opened(options, (client) => probeToRead({ ...options, client }, opsTable, setting))).opStore;
+}
+
+/** On one client, which the store's close ends. */
+async function opened<O extends StoreOptions & { readonly opsTable: string }>(
+  options: O,
+  look: (client: DynamoClient) => Promise<void>,
+) {
   const sdk = openClient(options);
-  const client = boundedClient(sdk, options.sleeper);
-  const parts = { ...options, client };
-  const opStore = dynamoOpStore({ ...parts, table: opsTable });
+  const parts = { ...options, client: boundedClient(sdk, options.sleeper) };
+  const opStore = dynamoOpStore({ ...parts, table: options.opsTable });
   const close = async (): Promise<void> => {
     await opStore.close();
     sdk.destroy();
   };
   try {
-    await probe(parts);
-    return {
-      opStore: { ...opStore, close },
-      prefixRegistry: dynamodbPrefixRegistry({ ...parts, table: registryTable }),
-      presenceBoard: dynamodbPresenceBoard({ client, table: registryTable }),
-      close,
-    };
+    await look(parts.client);
+    return { opStore: { ...opStore, close }, parts };
   } catch (thrown) {
     sdk.destroy();
     throw thrown;
@@ -59,7 +81,7 @@ const CONNECT_MS_MAX = 2000;
 /** The SDK repeats a call that was throttled, or that nobody answered, twice. */
 const ATTEMPTS_MAX = 3;
 
-function openClient({ endpoint, region, credentials, callsMax = 200 }: DynamodbOptions): DynamoDBClient {
+function openClient({ endpoint, region, credentials, callsMax = 200 }: Place): DynamoDBClient {
   return new DynamoDBClient({
     ...(endpoint === undefined ? {} : { endpoint }),
     ...(region === undefined ? {} : { region }),

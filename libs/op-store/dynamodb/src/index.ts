@@ -1,4 +1,10 @@
 export type { DynamoClient, DynamoCommand, SendOptions } from './client.ts';
-export { connectDynamodb, type DynamodbOptions, type DynamodbStores } from './connect.ts';
+export {
+  connectDynamodb,
+  connectDynamodbLog,
+  type DynamodbLogOptions,
+  type DynamodbOptions,
+  type DynamodbStores,
+} from './connect.ts';
 export type { DynamoLog, DynamoMetrics, HoleEnd, RoundEnd } from './metrics.ts';
 export { dynamoOpStore, type DynamoOpStoreOptions } from './op-store.ts';

@@ -47,10 +47,12 @@ const put = (TableName: string, rest: Key): TransactWriteItem => ({
   Put: { TableName, Item: { stream_id: STREAM, ...rest }, ConditionExpression: NEVER },
 });
 
+/** What reading ops needs. */
+export const LOG_RIGHTS: readonly Right[] = [query, get({ seq: { N: '0' } })];
+
 /** What pushes and pulls need. */
 export const OPS_RIGHTS: readonly Right[] = [
-  query,
-  get({ seq: { N: '0' } }),
+  ...LOG_RIGHTS,
   transact('dynamodb:PutItem, dynamodb:UpdateItem or dynamodb:ConditionCheckItem', (TableName) => [
     put(TableName, { seq: { N: '2' } }),
     {

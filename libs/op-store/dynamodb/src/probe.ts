@@ -2,14 +2,16 @@ import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
 import { Fault, type Random, type Sleeper, backoffMs } from '@tidemark/libs-kernel';
 import type { DynamoClient } from './client.ts';
 import { mapError, nameOf } from './map-error.ts';
-import { OPS_RIGHTS, REGISTRY_RIGHTS, type Right, cancelledAs, deniedAction } from './probe-rights.ts';
+import { LOG_RIGHTS, OPS_RIGHTS, REGISTRY_RIGHTS, type Right, cancelledAs, deniedAction } from './probe-rights.ts';
 import { hasKey, keyText, OPS_KEY, REGISTRY_KEY, tableDefinition, type TableKey, type TableNames } from './tables.ts';
 
-export interface ProbeParts extends TableNames {
+export interface LookParts {
   readonly client: DynamoClient;
   readonly sleeper: Sleeper;
   readonly random: Random;
 }
+
+export type ProbeParts = LookParts & TableNames;
 
 interface ProbedTable {
   readonly name: string;
@@ -36,11 +38,19 @@ export async function probe(parts: ProbeParts): Promise<void> {
     key: REGISTRY_KEY,
     rights: REGISTRY_RIGHTS,
   };
-  const problems = [...(await problemsOf(parts, ops)), ...(await problemsOf(parts, registry))];
+  refuse([...(await problemsOf(parts, ops)), ...(await problemsOf(parts, registry))]);
+}
+
+/** The same for whoever only reads the ops table. `setting` of the service that names it. */
+export async function probeToRead(parts: LookParts, name: string, setting: string): Promise<void> {
+  refuse(await problemsOf(parts, { name, setting, key: OPS_KEY, rights: LOG_RIGHTS }));
+}
+
+function refuse(problems: readonly string[]): void {
   if (problems.length > 0) throw new Fault('misconfigured', problems.join('; '));
 }
 
-async function problemsOf(parts: ProbeParts, table: ProbedTable): Promise<string[]> {
+async function problemsOf(parts: LookParts, table: ProbedTable): Promise<string[]> {
   const shape = await unthrottled(parts, table, () => shapeProblem(parts.client, table));
   // A table that is not there denies everything, in words that say less.
   if (shape?.kind === 'unfit') return [shape.problem];
@@ -92,7 +102,7 @@ function denial({ name, setting }: ProbedTable, action: string): string {
   return `${setting}: ${action} is not allowed on the table "${name}"`;
 }
 
-async function unthrottled<T>(parts: ProbeParts, { name }: ProbedTable, look: () => Promise<T>): Promise<T> {
+async function unthrottled<T>(parts: LookParts, { name }: ProbedTable, look: () => Promise<T>): Promise<T> {
   for (let looks = 1; ; looks++) {
     try {
       return await look();
