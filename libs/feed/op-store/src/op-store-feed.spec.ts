@@ -4,6 +4,7 @@ import { ManualTime } from '@tidemark/libs-kernel/testing';
 import type { IndexedOpStore } from '@tidemark/libs-op-store-contract';
 import { MemoryOpLog, MemoryOpStore, anOp } from '@tidemark/libs-op-store-contract/testing';
 import { connectOpStoreFeed } from './connect.ts';
+import type { Bell } from './doorbells.ts';
 
 function harness(): FeedHarness {
   const time = new ManualTime();
@@ -106,3 +107,75 @@ test('FLD-3: an idle feed polls fast at first, then every 100 ms, and costs the 
   expect((await reading).changes).toEqual([]);
   expect(looks).toEqual([0, 2, 6, 14, 30, 62, 126, 226, 326, 400]);
 });
+
+describe('a doorbell', () => {
+  // kills: doorbells.ts: bell(() => this.#silence.abort()) => bell(() => {})
+  test('FLD-3: ends the wait for the next look; without a ring the log is polled all the same', async () => {
+    const store = new MemoryOpStore();
+    const time = new ManualTime();
+    let ring = () => {};
+    const bell: Bell = async (rung) => {
+      ring = rung;
+      return { close: async () => {} };
+    };
+    const feed = await connectOpStoreFeed({ opStore: store, clock: time, sleeper: time, bells: [bell] });
+    await feed.read(10, 0);
+    const reading = feed.read(10, 60_000);
+    for (let ms = 0; ms < 5000; ms += 100) await pass(time, 100);
+    await raise(store, 'rung', 1n);
+    ring();
+    expect([streamsOf(await reading), time.monotonic()]).toEqual([['rung'], 5000]);
+    const unrung = feed.read(10, 60_000);
+    await raise(store, 'unrung', 1n);
+    for (let ms = 0; ms < 1000; ms += 10) await pass(time, 10);
+    expect(streamsOf(await unrung)).toEqual(['unrung']);
+  });
+
+  // kills: doorbells.ts: if (this.#silence.signal.aborted) this.#silence = new AbortController(); => this.#silence = new AbortController();
+  test('FLD-3: that rings while the log is looked at leads to one more look at once', async () => {
+    const store = new MemoryOpStore();
+    const time = new ManualTime();
+    let ring = () => {};
+    const bell: Bell = async (rung) => {
+      ring = rung;
+      return { close: async () => {} };
+    };
+    const feed = await connectOpStoreFeed({ opStore: store, clock: time, sleeper: time, bells: [bell] });
+    await feed.read(10, 0);
+    const changes = store.changes.bind(store);
+    let looks = 0;
+    store.changes = async (position, limit) => {
+      const page = await changes(position, limit);
+      if (looks++ > 0) return page;
+      await raise(store, 'meanwhile', 1n);
+      ring();
+      return page;
+    };
+    expect(streamsOf(await feed.read(10, 60_000))).toEqual(['meanwhile']);
+    expect(time.monotonic()).toBe(0);
+  });
+
+  test('FLD-3: that nobody can hear leaves the poll as it is', async () => {
+    const store = new MemoryOpStore();
+    const time = new ManualTime();
+    const bells: Bell[] = [
+      async () => null,
+      async () => {
+        throw new Fault('unavailable', 'no server');
+      },
+    ];
+    const feed = await connectOpStoreFeed({ opStore: store, clock: time, sleeper: time, bells });
+    await feed.read(10, 0);
+    const reading = feed.read(10, 60_000);
+    for (let ms = 0; ms < 1000; ms += 10) await pass(time, 10);
+    await raise(store, 'polled', 1n);
+    for (let ms = 0; ms < 200; ms += 10) await pass(time, 10);
+    expect(streamsOf(await reading)).toEqual(['polled']);
+  });
+});
+
+/** Lets what is due happen, and then so much time pass. */
+async function pass(time: ManualTime, ms: number): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve));
+  time.advance(ms);
+}

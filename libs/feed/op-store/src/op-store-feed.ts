@@ -2,6 +2,9 @@ import type { Feed, FeedBatch, FeedChange } from '@tidemark/libs-feed-contract';
 import { Fault } from '@tidemark/libs-kernel';
 import type { StreamHead } from '@tidemark/libs-op-store-contract';
 import type { OpStoreFeedOptions } from './connect.ts';
+import type { Doorbells } from './doorbells.ts';
+
+type Parts = Required<Omit<OpStoreFeedOptions, 'bells'>> & { readonly doorbells: Doorbells };
 
 /** Where the pass over all streams stands. */
 type Pass =
@@ -13,27 +16,30 @@ type Pass =
  *     start ─▶ position ─▶ pass over all streams, page by page ─▶ rest ─▶ pass ...
  *                  └─────▶ changes since position, at every read
  *
+ * A doorbell that rings ends the wait between two looks; without one the log is polled, fast at first.
+ *
  * The position is taken before the first pass begins, so a stream is in the pass, among the changes, or both. Nothing is kept across
  * restarts, and nothing per stream in memory.
  */
 export class OpStoreFeed implements Feed {
-  readonly #options: Required<OpStoreFeedOptions>;
+  readonly #options: Parts;
   #position: string | null = null;
   #pass: Pass = { kind: 'at', after: null };
   #closed = false;
 
-  constructor(options: Required<OpStoreFeedOptions>) {
+  constructor(options: Parts) {
     this.#options = options;
   }
 
   async read(max: number, waitMs: number, signal?: AbortSignal): Promise<FeedBatch> {
-    const { clock, sleeper, pollMsMin, pollMsMax } = this.#options;
+    const { clock, sleeper, doorbells, pollMsMin, pollMsMax } = this.#options;
     const endsAtMs = clock.monotonic() + waitMs;
     for (let pollMs = pollMsMin; ; pollMs = Math.min(2 * pollMs, pollMsMax)) {
+      doorbells.answer();
       const changes = await this.#look(max);
       const leftMs = endsAtMs - clock.monotonic();
       if (changes.length > 0 || leftMs <= 0 || signal?.aborted) return { changes, position: this.#position ?? '' };
-      await sleeper.sleep(Math.min(pollMs, leftMs), signal);
+      await doorbells.wait(sleeper, Math.min(pollMs, leftMs), signal);
     }
   }
 
@@ -50,6 +56,7 @@ export class OpStoreFeed implements Feed {
 
   async close(): Promise<void> {
     this.#closed = true;
+    await this.#options.doorbells.close();
   }
 
   /**
