@@ -8,6 +8,7 @@ export {
   type TickResult,
 } from './fold-worker.ts';
 export type { Waited } from './mark-watch.ts';
+export { type OpWaitParts, type OpWaited, waitForOp } from './op-wait.ts';
 export { FOLDED_LAMPORT_MAX, type Reduced, type Reducer, Reducers } from './reduce.ts';
 export { compileDeclaration, type IndexedField, type LoadedReducers } from './reducers/compile.ts';
 export type { Declaration } from './reducers/declaration.ts';
