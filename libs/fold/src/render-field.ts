@@ -44,8 +44,8 @@ function compareAge([tagA, { version: a }]: Entry, [tagB, { version: b }]: Entry
 const valueOf = ([, { value }]: Entry): string => value;
 
 /** The checks of reducers let nothing else into a counter. */
-function totalOf([site, { value }]: Entry): bigint {
+function totalOf([member, { value }]: Entry): bigint {
   const total = parseInt64(value);
-  if (total === null) throw new Fault('corrupt', `the count of site ${site} is no integer`);
+  if (total === null) throw new Fault('corrupt', `the count of ${member} is no integer`);
   return total;
 }
