@@ -1,5 +1,14 @@
 import { deepEqual } from 'node:assert/strict';
-import type { Member, ParkedOp, RegisterChange, RegisterVersion, RemoveChange, Revisions, Views } from '../views.ts';
+import type {
+  Member,
+  ParkedOp,
+  RegisterChange,
+  RegisterVersion,
+  RemoveChange,
+  Revisions,
+  ViewChange,
+  Views,
+} from '../views.ts';
 import { NOTHING_FOLDED, type WatermarkState } from '../watermark-state.ts';
 
 export interface ViewsHarness {
@@ -70,13 +79,24 @@ export async function winsInEveryOrder(
   winner: number,
 ): Promise<void> {
   await show(views);
-  for (const order of permutations(versions.map((_, place) => place))) {
-    const id = order.join('');
-    for (const place of [...order, ...order]) {
-      const written = change({ id, rule, value: String(place), version: versions[place]! });
-      await views.apply(STREAM, EPOCH, [written]);
-    }
-    deepEqual(await memberOf(views, id), { value: String(winner), version: versions[winner] }, `order ${id}`);
+  const orders = permutations(versions.map((_, place) => place));
+  await inSteps(views, orders, (place) => change({ rule, value: String(place), version: versions[place]! }));
+  await inSteps(views, orders, (place) => change({ rule, value: String(place), version: versions[place]! }));
+  for (const { id, fields } of (await views.documents(STREAM, 'events', null, orders.length)).documents) {
+    const member = fields.get('body')?.members.get('');
+    deepEqual(member, { value: String(winner), version: versions[winner] }, `order ${id}`);
+  }
+}
+
+/** Writes each order to a document of its own, named by the place of the order: the n-th of every order in the n-th call. */
+export async function inSteps<Item>(
+  views: Views,
+  orders: readonly (readonly Item[])[],
+  changeOf: (item: Item) => ViewChange,
+): Promise<void> {
+  for (const step of orders[0]!.keys()) {
+    const changes = orders.map((order, at) => ({ ...changeOf(order[step]!), id: String(at) }));
+    await views.apply(STREAM, EPOCH, changes);
   }
 }
 

@@ -5,6 +5,7 @@ import {
   type StoredMark,
   assertStream,
 } from '@tidemark/libs-views-contract';
+import { type EpochRow, leftEpochs } from '../left-epochs.ts';
 import { markCells } from '../mark-cells.ts';
 import type { Handle } from './open-file.ts';
 
@@ -13,11 +14,6 @@ export interface Epochs {
   switchTo(stream: string, epoch: number): 'switched' | 'conflict';
   abandon(stream: string, epoch: number): void;
   drop(stream: string, limit: number): number;
-}
-
-interface EpochRow {
-  readonly epoch: number;
-  readonly role: 'shown' | 'build' | 'left';
 }
 
 const START = `
@@ -72,12 +68,4 @@ export function prepareEpochs(handle: Handle): Epochs {
     abandon: (stream, epoch) => void abandon.run(stream, epoch),
     drop: drop.immediate,
   };
-}
-
-/** All that were ever used and serve nobody. While nothing is shown the first epoch may still be. */
-function leftEpochs(rows: readonly EpochRow[]): number[] {
-  if (!rows.some(({ role }) => role === 'shown')) return [];
-  const used = new Set(rows.filter(({ role }) => role !== 'left').map(({ epoch }) => epoch));
-  const last = Math.max(...rows.map(({ epoch }) => epoch));
-  return Array.from({ length: last }, (_, at) => at + 1).filter((epoch) => !used.has(epoch));
 }
