@@ -1,4 +1,4 @@
-import { FoldWorker, eventReducer } from '@tidemark/libs-fold';
+import { type FoldMetrics, FoldWorker, eventReducer } from '@tidemark/libs-fold';
 import type { OpenService, ServiceParts } from '@tidemark/libs-service-kit';
 import { AppModule } from './app.module.ts';
 import { type FoldSettings, opLogFile, viewsFile } from './config.ts';
@@ -36,13 +36,21 @@ export async function openFoldWorker(settings: FoldSettings, parts: ServiceParts
   };
 }
 
-function foldMetrics({ metrics }: ServiceParts) {
+function foldMetrics({ metrics }: ServiceParts): FoldMetrics {
   const ops = metrics.counter('tidemark_fold_ops_total', 'Ops that the mark passed, by what became of them.', [
     'outcome',
   ]);
+  const replayed = metrics.counter('tidemark_fold_replayed_ops_total', 'Ops that a rebuild folded again.');
+  const seqs = metrics.counter('tidemark_fold_seqs_total', 'Seqs that were missing, by what became of them.', ['end']);
+  const epochs = metrics.counter('tidemark_fold_epochs_total', 'Epochs built, switched to, given up.', ['event']);
   const conflicts = metrics.counter('tidemark_fold_mark_conflicts_total', 'Marks that another worker saved first.');
+  const bounds = metrics.counter('tidemark_fold_bounds_total', 'Looks ahead that the bound on ranges cut short.');
   return {
-    ops: (outcome: 'folded' | 'not_folded' | 'refused', count: number) => ops.inc({ outcome }, count),
+    ops: (outcome, count) => ops.inc({ outcome }, count),
+    replayed: (count) => replayed.inc(count),
+    seqs: (end, count) => seqs.inc({ end }, count),
+    epoch: (event) => epochs.inc({ event }),
     conflict: () => conflicts.inc(),
+    bound: () => bounds.inc(),
   };
 }

@@ -49,8 +49,8 @@ describe('the backlog of a fold worker', () => {
     const backlog = new Backlog(10);
     backlog.hear(batch('p1', 'a', 'b', 'c'), 0);
     const [a, b] = backlog.due(0, 10);
-    backlog.again(a!, 0, null);
-    backlog.again(b!, 50, { kind: 'fault', message: 'no' });
+    backlog.again(a!, 0);
+    backlog.later(b!, 50, { kind: 'fault', message: 'no' });
     expect(backlog.due(0, 10).map(({ stream }) => stream)).toEqual(['c', 'a']);
     expect(backlog.due(0, 1)).toHaveLength(1);
     expect(backlog.due(50, 10).map(({ stream }) => stream)).toEqual(['c', 'a', 'b']);

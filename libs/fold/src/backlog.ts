@@ -5,21 +5,31 @@ export interface Task {
   readonly stream: string;
   /** Highest seq that a doorbell named. */
   head: bigint;
-  /** The oldest batch that named it and is not served: no position at or behind that batch may be checkpointed. */
-  readonly sinceBatch: number;
-  /** On the monotonic clock; not worked on before. */
+  /**
+   * The oldest batch that named it and is not served: no position at or behind that batch may be checkpointed. Infinity: no batch did.
+   */
+  sinceBatch: number;
+  /** On the monotonic clock, like the next two. */
+  readonly heardAtMs: number;
+  /** Not worked on before. */
   dueAtMs: number;
+  /** What brought nothing is not tried again before. */
+  retryAtMs: number;
   /** Turns in a row that brought nothing. */
   attempt: number;
   /** How far the stream is known to be folded; 0 before its first turn. */
   foldedThrough: bigint;
+  /** Ops above that which are folded too. */
+  aheadOps: bigint;
   /** Why the last turn brought nothing; null while all is well. */
   trouble: Trouble | null;
+  /** It was said that it waits for very long. */
+  isAlarmed: boolean;
 }
 
 export interface Trouble {
-  /** `held`: the log shows nothing above `foldedThrough` yet, although an op is known there. */
-  readonly kind: 'held' | 'fault';
+  /** `held`: something is known above `foldedThrough`, and is not there yet. `others`: workers with other reducers have to fold it. */
+  readonly kind: 'held' | 'others' | 'fault';
   readonly message: string;
 }
 
@@ -61,12 +71,25 @@ export class Backlog {
   hear({ changes, position }: FeedBatch, nowMs: number): void {
     const number = ++this.#batchesHeard;
     for (const { stream, head } of changes) {
-      const known = this.#tasks.get(stream);
-      if (known) known.head = head > known.head ? head : known.head;
-      else this.#tasks.set(stream, newTask(stream, head, number, nowMs));
+      this.#ring(stream, head, number, nowMs);
     }
     this.#batches.push({ number, position });
     this.#forgetUselessBatches();
+  }
+
+  /** Work that no batch named, and that holds back no position. */
+  ring(stream: string, head: bigint, nowMs: number): void {
+    this.#ring(stream, head, Infinity, nowMs);
+  }
+
+  #ring(stream: string, head: bigint, batch: number, nowMs: number): void {
+    const known = this.#tasks.get(stream);
+    if (!known) return void this.#tasks.set(stream, newTask(stream, head, batch, nowMs));
+    known.sinceBatch = Math.min(known.sinceBatch, batch);
+    if (head <= known.head) return;
+    known.head = head;
+    // What came above a hole does not wait for it (FLD-2).
+    if (known.trouble?.kind === 'held') known.dueAtMs = nowMs;
   }
 
   /** Up to `max` tasks whose time has come, the longest waiting first. */
@@ -91,12 +114,30 @@ export class Backlog {
   }
 
   /** The task goes behind the others. */
-  again(task: Task, dueAtMs: number, trouble: Trouble | null): void {
+  again(task: Task, dueAtMs: number): void {
+    this.#behind(task, dueAtMs);
+    task.retryAtMs = dueAtMs;
+    task.attempt = 0;
+    task.trouble = null;
+  }
+
+  /** The same of one whose turn brought nothing. */
+  later(task: Task, dueAtMs: number, trouble: Trouble): void {
+    this.#behind(task, dueAtMs);
+    task.retryAtMs = dueAtMs;
+    task.attempt++;
+    task.trouble = trouble;
+  }
+
+  /** The same of one that waits, and that had a turn in between: it waits no longer for that. */
+  waits(task: Task): void {
+    this.#behind(task, task.retryAtMs);
+  }
+
+  #behind(task: Task, dueAtMs: number): void {
     this.#tasks.delete(task.stream);
     this.#tasks.set(task.stream, task);
     task.dueAtMs = dueAtMs;
-    task.trouble = trouble;
-    task.attempt = trouble ? task.attempt + 1 : 0;
   }
 
   /** The newest position whose every effect is stored; null when there is none yet. */
@@ -123,6 +164,18 @@ export class Backlog {
   }
 }
 
-function newTask(stream: string, head: bigint, sinceBatch: number, dueAtMs: number): Task {
-  return { stream, head, sinceBatch, dueAtMs, attempt: 0, foldedThrough: 0n, trouble: null };
+function newTask(stream: string, head: bigint, sinceBatch: number, nowMs: number): Task {
+  return {
+    stream,
+    head,
+    sinceBatch,
+    heardAtMs: nowMs,
+    dueAtMs: nowMs,
+    retryAtMs: nowMs,
+    attempt: 0,
+    foldedThrough: 0n,
+    aheadOps: 0n,
+    trouble: null,
+    isAlarmed: false,
+  };
 }

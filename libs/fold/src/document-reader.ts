@@ -1,8 +1,7 @@
 import { compareUtf8 } from '@tidemark/libs-kernel';
-import type { Document, SeqRange, Views } from '@tidemark/libs-views-contract';
+import type { Document, Views } from '@tidemark/libs-views-contract';
 import { quoteJson } from '@tidemark/libs-wire';
 import { renderField } from './render-field.ts';
-import { emptyWatermark } from './watermark.ts';
 
 /**
  * The JSON texts of the HTTP answers. Values stand in them as they were written, 64-bit integers as integer tokens. The mark is read
@@ -28,20 +27,6 @@ export async function listDocuments(
   const { documents, next } = await views.documents(stream, kind, after, limit);
   const texts = documents.map((document) => `{${membersOf(stream, document)}}`);
   return `{"documents":[${texts.join()}],"next":${next === null ? 'null' : quoteJson(next)},"folded_through":${through}}`;
-}
-
-/** Of a stream without a mark nothing is folded: seq 0, in the first epoch. */
-export async function readWatermark(views: Views, stream: string): Promise<string> {
-  const { epoch, watermark } = (await views.mark(stream)) ?? { epoch: 1, watermark: emptyWatermark() };
-  const { foldedThrough, ahead, holes, floor } = watermark;
-  const aheadText = ahead.map(({ from, to }: SeqRange) => `[${from},${to}]`);
-  const holesText = holes.map(
-    ({ from, to, firstSeenMs }) => `{"from":${from},"to":${to},"first_seen_ms":${firstSeenMs}}`,
-  );
-  return (
-    `{"stream":${quoteJson(stream)},"epoch":${epoch},"folded_through":${foldedThrough},` +
-    `"ahead":[${aheadText.join()}],"holes":[${holesText.join()}],"floor":${floor}}`
-  );
 }
 
 async function foldedThrough(views: Views, stream: string): Promise<bigint> {

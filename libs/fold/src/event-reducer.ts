@@ -31,6 +31,8 @@ function bodyOf(seq: bigint, op: Op, value: string) {
     kind: op.targetKind,
     id: op.targetId,
     field: op.field,
+    shape: 'register',
+    member: '',
     value,
     rule: 'higher',
     version: { rank: 0n, lamport: op.lamport, site: op.site, seq },

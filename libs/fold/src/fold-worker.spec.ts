@@ -2,7 +2,8 @@ import { Fault, type Tracer } from '@tidemark/libs-kernel';
 import { ManualTime } from '@tidemark/libs-kernel/testing';
 import type { ViewChange } from '@tidemark/libs-views-contract';
 import { MemoryViews } from '@tidemark/libs-views-contract/testing';
-import { HoldingOpStore, Rig, SmallBatchFeed, anEvent, settle } from './testing/rig.ts';
+import { HoldingOpStore, REVISIONS, Rig, SmallBatchFeed, anEvent, settle } from './testing/rig.ts';
+import { emptyWatermark } from './watermark.ts';
 
 const A = '0.a';
 const B = '0.b';
@@ -31,7 +32,7 @@ describe('a fold worker', () => {
     const bodies = await rig.bodies(A);
     expect([...bodies.keys()]).toEqual(['e1', 'e2', 'e3', 'e4', 'e5']);
     expect(bodies.get('e1')?.value).toBe('{"v":9}');
-    expect(rig.counted).toMatchObject({ folded: 6, not_folded: 0, refused: 0 });
+    expect(rig.counted).toMatchObject({ folded: 6, not_folded: 0, parked: 0 });
   });
 
   it('F19: starts a stream without a mark at its first op, whatever head the doorbell names', async () => {
@@ -108,7 +109,7 @@ describe('a fold worker', () => {
   it('warns when the log ends below a mark, which a replaced log would do', async () => {
     const rig = new Rig();
     await rig.append(A, ...events(1));
-    await rig.views.saveMark(A, 1, { foldedThrough: 7n, ahead: [], holes: [], floor: 0n }, 0);
+    await rig.views.saveMark(A, 1, { ...emptyWatermark(), foldedThrough: 7n }, 0, REVISIONS);
     await rig.ring(A);
     await settle(rig.worker());
     expect(rig.logged).toEqual([
@@ -122,10 +123,11 @@ describe('a fold worker', () => {
   it('folds into the epoch of the stored mark', async () => {
     const rig = new Rig();
     await rig.append(A, ...events(1));
-    await rig.views.saveMark(A, 3, { foldedThrough: 0n, ahead: [], holes: [], floor: 0n }, 0);
+    await rig.views.startBuild(A, REVISIONS);
+    await rig.views.switchTo(A, 2);
     await rig.ring(A);
     await settle(rig.worker());
-    expect(await rig.views.mark(A)).toMatchObject({ epoch: 3, watermark: { foldedThrough: 1n } });
+    expect(await rig.views.mark(A)).toMatchObject({ epoch: 2, watermark: { foldedThrough: 1n } });
     expect((await rig.bodies(A)).size).toBe(1);
   });
 });
@@ -168,7 +170,7 @@ describe('an op that the log does not show yet', () => {
       pending: 1,
       lagOps: 4n,
       heldOps: 4n,
-      stuck: [{ stream: A, kind: 'held', message: 'the log shows nothing above 1 yet', attempt: 2 }],
+      stuck: [{ stream: A, kind: 'held', message: 'seq 2 is not there, and not proved never to come', attempt: 2 }],
     });
   });
 
@@ -191,7 +193,7 @@ describe('the trace of an op', () => {
   const traceparent = (n: number) => `00-4bf92f3577b34da6a3ce929d0e0e473${n}-00f067aa0ba902b7-01`;
   const traced = (id: string, n: number) => anEvent(id, n, { extra: `{"traceparent":"${traceparent(n)}"}` });
 
-  // kills: stream-folder.ts: this.#applyPage(stream, mark, page), traces) => this.#applyPage(stream, mark, page))
+  // kills: epoch-folder.ts: this.#options.ops.fold(stream, epoch, ops), traces) => this.#options.ops.fold(stream, epoch, ops))
   it('OPS-1: goes on in the fold of its page, which is told with every trace that it continues', async () => {
     const rig = new Rig();
     const spans: unknown[] = [];
@@ -223,11 +225,11 @@ describe('an op that cannot be folded', () => {
     await settle(rig.worker());
     expect(await rig.foldedThrough(A)).toBe(3n);
     expect([...(await rig.bodies(A)).keys()]).toEqual(['e1', 'e3']);
-    expect(rig.counted).toMatchObject({ folded: 2, refused: 1 });
+    expect(rig.counted).toMatchObject({ folded: 2, parked: 1 });
     expect(rig.logged).toEqual([
       {
-        fields: { stream: A, seq: '2', opId: 'e2@2', reason: expect.stringContaining('invalid json') },
-        message: expect.stringContaining('refused'),
+        fields: { stream: A, epoch: 1, seq: '2', opId: 'e2@2', reason: expect.stringContaining('invalid json') },
+        message: expect.stringContaining('parked'),
       },
     ]);
   });

@@ -12,11 +12,15 @@ import {
 } from '@tidemark/libs-kernel';
 import type { OpStore } from '@tidemark/libs-op-store-contract';
 import type { Views } from '@tidemark/libs-views-contract';
-import { Backlog, type Task } from './backlog.ts';
+import { Backlog, type Task, type Trouble } from './backlog.ts';
+import { Chores } from './chores.ts';
 import { MarkWatch, type Waited } from './mark-watch.ts';
 import { type Reducer, Reducers } from './reduce.ts';
 import { type FoldLog, type FoldMetrics, NO_METRICS, SILENT_LOG } from './report.ts';
-import { StreamFolder } from './stream-folder.ts';
+import { revisionsOf } from './revisions.ts';
+import { aheadOps, StreamFolder } from './stream-folder.ts';
+import { sweepOf } from './sweep.ts';
+import { RANGES_MAX } from './watermark.ts';
 
 export interface FoldWorkerOptions {
   readonly feed: Feed;
@@ -31,6 +35,15 @@ export interface FoldWorkerOptions {
   readonly tracer?: Tracer;
   /** Ops read, folded and marked together. Default 500. */
   readonly pageOpsMax?: number;
+  /** Ranges that a mark keeps above a hole; with so many, nothing more is folded ahead until some are closed. Default RANGES_MAX. */
+  readonly rangesMax?: number;
+  /**
+   * For logs that writers of an older make still write, which take a seq first and store its op later: how long a missing seq is waited for,
+   * from its first sight by any worker on. Longer than the slowest of those writers takes, and than clocks may differ. Default 0: for ever.
+   */
+  readonly legacyGraceMs?: number;
+  /** How often every mark is compared with the head of its stream. Default 10 minutes; 0: never, where the feed does that. */
+  readonly sweepMs?: number;
 }
 
 export interface TickResult {
@@ -57,13 +70,17 @@ export interface FoldStatus {
   readonly heldOps: bigint;
   /** Streams whose last turn brought nothing, a few of them. */
   readonly stuck: readonly StuckStream[];
+  /** How long ago the oldest doorbell rang that is not served; 0 when all are. */
+  readonly oldestMs: number;
+  /** Parts of work that no doorbell rings for: epochs that are built, rows of old ones to be removed, the sweep. */
+  readonly chores: number;
   /** Why the feed does not answer; null while it does. */
   readonly feedFault: Fault | null;
 }
 
 export interface StuckStream {
   readonly stream: string;
-  readonly kind: 'held' | 'fault';
+  readonly kind: Trouble['kind'];
   readonly message: string;
   /** Turns in a row that brought nothing. */
   readonly attempt: number;
@@ -81,6 +98,11 @@ const RETRY: BackoffShape = { baseMs: 100, ceilingMs: 5000 };
 /** An embedded store answers without leaving the event loop; after this long the worker leaves it. */
 const BREATH_MS = 20;
 const STUCK_SHOWN_MAX = 20;
+const SWEEP_MS = 600_000;
+/** A stream that is not folded for so long: half of the time that DynamoDB keeps a record of its change. */
+const ALARM_MS = 12 * 3_600_000;
+/** What is left of old epochs is removed by so many rows at a time. */
+const DROPPED_ROWS_MAX = 500;
 
 /**
  * Follows the op log and keeps the views of its streams up to date:
@@ -89,7 +111,8 @@ const STUCK_SHOWN_MAX = 20;
  *
  * The feed is a doorbell: it may ring late, twice, in any order. Rows are stored first, their mark second, the position last (FLD-9), so
  * a crash anywhere leads to work done again, never to work left out. A stream that fails waits and is tried again, and holds back the
- * position but no other stream. Two workers on one stream do its work twice and agree on the mark (FLD-5).
+ * position but no other stream. Two workers on one stream do its work twice and agree on the mark (FLD-5). Beside that it does chores, part by
+ * part: epochs that are built, rows of old ones that are removed, and the sweep.
  */
 export class FoldWorker {
   readonly #options: FoldWorkerOptions;
@@ -97,30 +120,35 @@ export class FoldWorker {
   readonly #backlog = new Backlog(STREAMS_MAX);
   readonly #folder: StreamFolder;
   readonly #watch: MarkWatch;
+  readonly #chores: Chores;
   #breathedAtMs: number;
   #feedFault: Fault | null = null;
   /** Checkpointed last. */
   #position: string | null = null;
 
   constructor(options: FoldWorkerOptions) {
-    const { opStore, views, reducers, clock, sleeper, log = SILENT_LOG, metrics = NO_METRICS } = options;
-    const { tracer = untraced, pageOpsMax = PAGE_OPS_MAX } = options;
+    const { views, reducers, clock, sleeper, log = SILENT_LOG, metrics = NO_METRICS, sweepMs = SWEEP_MS } = options;
     this.#options = options;
     this.#log = log;
     this.#breathedAtMs = clock.monotonic();
     this.#watch = new MarkWatch({ views, sleeper });
+    this.#chores = new Chores({ ...options, log });
     this.#folder = new StreamFolder({
-      opStore,
-      views,
+      pageOpsMax: PAGE_OPS_MAX,
+      rangesMax: RANGES_MAX,
+      legacyGraceMs: 0,
+      tracer: untraced,
+      ...options,
       reducers: new Reducers(reducers),
-      clock,
+      revisions: revisionsOf(reducers),
       log,
       metrics,
-      tracer,
-      pageOpsMax,
       saved: (stream, mark) => this.#watch.saved(stream, mark),
+      building: (stream) => this.#chores.add(`build ${stream}`, (signal) => this.#build(stream, signal)),
+      left: (stream) => this.#chores.add(`drop ${stream}`, () => this.#drop(stream)),
       breathe: () => this.#breathe(),
     });
+    if (sweepMs > 0) this.#chores.add('sweep', sweepOf({ ...options, backlog: this.#backlog, sweepMs }));
   }
 
   /** Ticks until `signal` aborts; the page in work is finished. */
@@ -142,7 +170,7 @@ export class FoldWorker {
       for (let task = queue.shift(); task && !signal?.aborted; task = queue.shift())
         await this.#turn(task, tally, signal);
     };
-    await Promise.all(Array.from({ length: LANES }, lane));
+    await Promise.all([this.#chores.tick(signal), ...Array.from({ length: LANES }, lane)]);
     const checkpointed = await this.#guardFeed(() => this.#checkpoint());
     this.#feedFault = heard ?? checkpointed;
     return { ...tally, feedFault: this.#feedFault };
@@ -156,24 +184,37 @@ export class FoldWorker {
     return this.#watch.waitFor(stream, seq, waitMs, signal);
   }
 
+  /** Has a turn for the stream soon, as if a doorbell had rung: for who knows that something is to be done there. */
+  async look(stream: string): Promise<void> {
+    const { opStore, clock } = this.#options;
+    this.#backlog.ring(stream, await opStore.head(stream), clock.monotonic());
+    this.#chores.add(`build ${stream}`, (signal) => this.#build(stream, signal));
+  }
+
   status(): FoldStatus {
+    const nowMs = this.#options.clock.monotonic();
+    let oldestMs = 0;
     const stuck: StuckStream[] = [];
     let pending = 0;
     let lagOps = 0n;
     let heldOps = 0n;
-    for (const { stream, head, attempt, trouble, foldedThrough } of this.#backlog.tasks()) {
-      const unfolded = head > foldedThrough ? head - foldedThrough : 0n;
+    for (const task of this.#backlog.tasks()) {
+      const { stream, head, attempt, trouble, foldedThrough, aheadOps, heardAtMs } = task;
+      const unfolded = head > foldedThrough + aheadOps ? head - foldedThrough - aheadOps : 0n;
       pending++;
+      oldestMs = Math.max(oldestMs, nowMs - heardAtMs);
       lagOps += unfolded;
       if (trouble?.kind === 'held') heldOps += unfolded;
       if (trouble && stuck.length < STUCK_SHOWN_MAX) stuck.push({ stream, ...trouble, attempt });
     }
-    return { pending, lagOps, heldOps, stuck, feedFault: this.#feedFault };
+    const chores = this.#chores.size;
+    return { pending, lagOps, heldOps, stuck, oldestMs, chores, feedFault: this.#feedFault };
   }
 
   async #hear(tally: Tally, signal: AbortSignal | undefined): Promise<void> {
     const { feed, clock, sleeper } = this.#options;
-    const waitMs = Math.min(FEED_WAIT_MS, this.#backlog.nextDueMs(clock.monotonic()));
+    const nowMs = clock.monotonic();
+    const waitMs = Math.min(FEED_WAIT_MS, this.#backlog.nextDueMs(nowMs), this.#chores.nextDueMs(nowMs));
     const changesMax = Math.min(CHANGES_MAX, this.#backlog.room);
     if (changesMax === 0) return sleeper.sleep(waitMs, signal);
     const batch = await feed.read(changesMax, waitMs, signal);
@@ -182,26 +223,45 @@ export class FoldWorker {
   }
 
   async #turn(task: Task, tally: Tally, signal: AbortSignal | undefined) {
+    const nowMs = this.#options.clock.monotonic();
+    const holes = task.retryAtMs <= nowMs ? { attempt: task.attempt } : null;
     try {
-      const { kind, foldedThrough, ops } = await this.#folder.fold(task.stream, task.head, signal);
-      task.foldedThrough = foldedThrough;
+      const { kind, mark, ops, reason } = await this.#folder.fold(task.stream, { head: task.head, holes, signal });
+      task.foldedThrough = mark.watermark.foldedThrough;
+      task.aheadOps = aheadOps(mark);
       tally.ops += ops;
-      if (kind === 'held') this.#later(task, { kind, message: `the log shows nothing above ${foldedThrough} yet` });
-      else if (kind === 'more') this.#backlog.again(task, this.#options.clock.monotonic(), null);
-      else this.#backlog.served(task);
-      tally[kind === 'held' ? 'stuck' : 'served'] += kind === 'more' ? 0 : 1;
+      if (kind === 'more') return this.#backlog.again(task, this.#options.clock.monotonic());
+      tally[kind === 'served' ? 'served' : 'stuck']++;
+      if (kind === 'served') this.#backlog.served(task);
+      else if (holes === null) this.#backlog.waits(task);
+      else this.#later(task, { kind, message: reason });
     } catch (thrown) {
       tally.stuck++;
       this.#later(task, { kind: 'fault', message: asFault(thrown).message });
     }
   }
 
-  #later(task: Task, trouble: NonNullable<Task['trouble']>): void {
+  #later(task: Task, trouble: Trouble): void {
     const { clock, random } = this.#options;
+    const nowMs = clock.monotonic();
     const fields = { stream: task.stream, attempt: task.attempt, reason: trouble.message };
-    if (trouble.kind === 'fault' || task.attempt === 0)
+    if (trouble.kind === 'fault' || (trouble.kind === 'held' && task.attempt === 0))
       this.#log.warn(fields, 'the stream is not folded on, and tried again');
-    this.#backlog.again(task, clock.monotonic() + backoffMs(task.attempt, RETRY, random), trouble);
+    if (nowMs - task.heardAtMs >= ALARM_MS && !task.isAlarmed) {
+      task.isAlarmed = true;
+      this.#log.warn(fields, 'a stream is not folded for half a day: a feed forgets its change after a whole one');
+    }
+    this.#backlog.later(task, nowMs + backoffMs(task.attempt, RETRY, random), trouble);
+  }
+
+  async #build(stream: string, signal: AbortSignal | undefined): Promise<number | null> {
+    const { kind } = await this.#folder.foldBuild(stream, signal);
+    if (kind === 'held') return RETRY.ceilingMs;
+    return kind === 'more' ? 0 : null;
+  }
+
+  async #drop(stream: string): Promise<number | null> {
+    return (await this.#options.views.dropEpochs(stream, DROPPED_ROWS_MAX)) > 0 ? 0 : null;
   }
 
   async #checkpoint(): Promise<void> {

@@ -1,12 +1,12 @@
-import { type Clock, Fault, assert } from '@tidemark/libs-kernel';
-import type { SeqRange, StoredMark, Views, WatermarkState } from '@tidemark/libs-views-contract';
+import { Fault } from '@tidemark/libs-kernel';
+import type { StoredMark, Views, WatermarkState } from '@tidemark/libs-views-contract';
 import type { FoldMetrics } from './report.ts';
-import { cover, emptyWatermark, isCovered, union } from './watermark.ts';
+import { knows, union } from './watermark.ts';
 
 export interface MarkSaverOptions {
   readonly views: Views;
-  readonly clock: Clock;
   readonly metrics: FoldMetrics;
+  /** Called after each save of a mark. */
   readonly saved: (stream: string, mark: StoredMark) => void;
 }
 
@@ -22,34 +22,39 @@ export class MarkSaver {
   }
 
   /**
-   * The stored mark after `range` was folded on top of `mark`, at its epoch. When the stored mark moved on meanwhile, both are joined. When
-   * it is of another epoch, or was taken away, what was folded belongs to rows that are not shown: then it is not covered, and the answer
-   * is the mark to begin from again.
+   * The stored mark once it knows what `watermark` does, which was folded on top of `mark`, at its epoch. When the stored mark moved on
+   * meanwhile, both are joined. null: the epoch was left, or its mark was taken away, so what was folded belongs to rows that are not shown
+   * and not built.
    */
-  async save(stream: string, mark: StoredMark, range: SeqRange): Promise<StoredMark> {
+  async save(stream: string, mark: StoredMark, watermark: WatermarkState): Promise<StoredMark | null> {
     const { views, metrics, saved } = this.#options;
-    let known = mark;
-    let watermark = this.#covered(mark.watermark, range);
+    const { epoch, revisions } = mark;
+    let next = watermark;
+    let version = mark.version;
     for (let race = 0; race < RACES_MAX; race++) {
-      if ((await views.saveMark(stream, mark.epoch, watermark, known.version)) === 'saved') {
-        const next = { watermark, epoch: mark.epoch, version: known.version + 1 };
-        saved(stream, next);
-        return next;
+      if ((await views.saveMark(stream, epoch, next, version, revisions)) === 'saved') {
+        const now = { watermark: next, epoch, version: version + 1, revisions };
+        saved(stream, now);
+        return now;
       }
       metrics.conflict();
-      const stored = await views.mark(stream);
-      if (!stored) return { watermark: emptyWatermark(), epoch: mark.epoch, version: 0 };
-      const isAnother = stored.epoch !== mark.epoch || stored.version < known.version;
-      if (isAnother || isCovered(stored.watermark, range)) return stored;
-      known = stored;
-      watermark = union(watermark, stored.watermark);
+      const stored = await this.#stored(stream, epoch);
+      if (stored === null || stored.version < version) return null;
+      if (knows(stored.watermark, watermark)) return stored;
+      version = stored.version;
+      next = union(next, stored.watermark);
     }
     throw new Fault('unavailable', `the mark of stream ${JSON.stringify(stream)} is saved by others all the time`);
   }
 
-  #covered(watermark: WatermarkState, range: SeqRange): WatermarkState {
-    const outcome = cover(watermark, range, this.#options.clock.now());
-    assert(outcome.kind === 'covered', 'a range that begins at the prefix adds none ahead of it');
-    return outcome.state;
+  async #stored(stream: string, epoch: number): Promise<StoredMark | null> {
+    const { views } = this.#options;
+    const shown = await views.mark(stream);
+    if (shown?.epoch === epoch) return shown;
+    const build = await views.build(stream);
+    if (build?.epoch === epoch) return build;
+    // Between the two looks the build may have become what is shown.
+    const again = await views.mark(stream);
+    return again?.epoch === epoch ? again : null;
   }
 }

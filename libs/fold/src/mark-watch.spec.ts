@@ -24,7 +24,13 @@ function aWatch() {
   /** Saves the mark as another process would: the watch is not told. */
   const save = async (foldedThrough: bigint) => {
     const version = (await views.mark(STREAM))?.version ?? 0;
-    await views.saveMark(STREAM, 1, { foldedThrough, ahead: [], holes: [], floor: 0n }, version);
+    await views.saveMark(
+      STREAM,
+      1,
+      { foldedThrough, ahead: [], holes: [], skipped: [], floor: 0n },
+      version,
+      new Map(),
+    );
     return (await views.mark(STREAM))!;
   };
   return { time, views, watch, save };

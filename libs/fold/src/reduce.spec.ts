@@ -30,6 +30,8 @@ describe('an event op', () => {
           kind: 'events',
           id: 'e1',
           field: 'body',
+          shape: 'register',
+          member: '',
           value: '{"a":1}',
           rule: 'higher',
           version: { rank: 0n, lamport: 5n, site: -3n, seq: 9n },

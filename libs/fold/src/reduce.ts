@@ -3,7 +3,8 @@ import type { ViewChange } from '@tidemark/libs-views-contract';
 
 /**
  * What becomes of one op. `folded`: these changes, in order. `not_folded`: no reducer declares this shape; the op stays in the log, and
- * a raised revision can fold it later. `refused`: declared, but its content cannot be folded. The mark passes an op in all three cases.
+ * a raised revision can fold it later. `refused`: declared, but its content cannot be folded; it is parked. The mark passes an op in
+ * all three cases.
  */
 export type Reduced =
   | { readonly kind: 'folded'; readonly changes: readonly ViewChange[] }

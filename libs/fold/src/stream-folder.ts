@@ -1,88 +1,180 @@
-import { type Clock, type Tracer, unreachable } from '@tidemark/libs-kernel';
-import type { OpStore, ReadPage, SequencedOp } from '@tidemark/libs-op-store-contract';
-import type { StoredMark, ViewChange, Views } from '@tidemark/libs-views-contract';
-import { opTraceparent, traceparentsOf } from '@tidemark/libs-wire';
+import { type Clock, type Tracer } from '@tidemark/libs-kernel';
+import type { OpStore } from '@tidemark/libs-op-store-contract';
+import { FIRST_EPOCH, type Revisions, type StoredMark, type Views } from '@tidemark/libs-views-contract';
+import { type BuildEnd, BuildFolder } from './build-folder.ts';
+import { EpochFolder } from './epoch-folder.ts';
 import { MarkSaver } from './mark-saver.ts';
-import { RecentMarks } from './recent-marks.ts';
+import { OpFolder } from './op-folder.ts';
+import { type RecentStream, RecentStreams } from './recent-streams.ts';
 import type { Reducers } from './reduce.ts';
 import type { FoldLog, FoldMetrics } from './report.ts';
+import { type Standing, standingOf } from './revisions.ts';
+import { countOf } from './seq-ranges.ts';
+import { SkippedWatch } from './skipped-watch.ts';
+import type { StepCounts } from './step.ts';
 import { emptyWatermark } from './watermark.ts';
 
 export interface StreamFolderOptions {
   readonly opStore: OpStore;
   readonly views: Views;
   readonly reducers: Reducers;
+  readonly revisions: Revisions;
   readonly clock: Clock;
   readonly log: FoldLog;
   readonly metrics: FoldMetrics;
   readonly tracer: Tracer;
   readonly pageOpsMax: number;
-  /** Called after each save of a mark. */
+  readonly rangesMax: number;
+  readonly legacyGraceMs: number;
+  /** Called after each save of a shown mark, and after a switch. */
   readonly saved: (stream: string, mark: StoredMark) => void;
+  /** Called when an epoch is built beside the shown one. */
+  readonly building: (stream: string) => void;
+  /** Called when rows of epochs that were left may be there. */
+  readonly left: (stream: string) => void;
   /** Called after each page; lets other work of the process go on. */
   readonly breathe: () => Promise<void>;
 }
 
-/**
- * `served`: folded through the asked head. `more`: the turn's pages are used up. `held`: an op is known above, and the log does not show
- * it yet.
- */
-export interface Turn {
-  readonly kind: 'served' | 'more' | 'held';
-  readonly foldedThrough: bigint;
-  readonly ops: number;
+export interface StreamTurn {
+  readonly head: bigint;
+  /** See Turn. */
+  readonly holes: { readonly attempt: number } | null;
+  readonly signal: AbortSignal | undefined;
 }
 
-/** Text of one page: with the lanes of a worker, what bounds the memory of a tick. */
-const PAGE_BYTES_MAX = 4 * 1024 * 1024;
+/**
+ * `served`: folded through the asked head. `more`: the turn's pages are used up. `held`: something is known above, and is not there yet.
+ * `others`: reducers of other revisions than ours have to fold it.
+ */
+export interface TurnEnd {
+  readonly kind: 'served' | 'more' | 'held' | 'others';
+  readonly mark: StoredMark;
+  readonly ops: number;
+  readonly reason: string;
+}
+
 /** A long stream gives way to the others after this many pages. */
 const PAGES_PER_TURN = 4;
-const RECENT_MARKS_MAX = 10_000;
-/** The generation that a stream without a mark is folded into. */
-const FIRST_EPOCH = 1;
+const RECENT_MAX = 10_000;
+/** How often a stream that is folded is looked at for what no doorbell tells: a build, and late ops. */
+const LOOK_MS = 10_000;
 
-/**
- * Folds one stream from its mark on, page by page, in the log's order:
- *
- *     read above the mark ─▶ reduce ─▶ apply the rows ─▶ save the mark
- *
- * The log is the truth: a page never crosses a hole that is not proved burned, so its end is the new prefix. A crash between two steps
- * leaves rows above the mark, which are written again without effect.
- */
+/** Folds one stream: into the epoch that is shown where our reducers are those that folded it, or else into one that is built beside it. */
 export class StreamFolder {
   readonly #options: StreamFolderOptions;
-  readonly #marks = new RecentMarks(RECENT_MARKS_MAX);
-  readonly #saver: MarkSaver;
+  readonly #recent = new RecentStreams(RECENT_MAX);
+  readonly #shown: EpochFolder;
+  readonly #builds: BuildFolder;
+  readonly #skipped: SkippedWatch;
+  /** Streams of which it was said that others have to fold them. */
+  readonly #toldOthers = new Set<string>();
 
   constructor(options: StreamFolderOptions) {
     this.#options = options;
-    this.#saver = new MarkSaver(options);
+    const { metrics } = options;
+    const parts = { ...options, ops: new OpFolder(options), saver: new MarkSaver(options), count: countsOf(metrics) };
+    this.#shown = new EpochFolder(parts);
+    this.#skipped = new SkippedWatch(parts);
+    const building = {
+      ...parts,
+      saver: new MarkSaver({ ...options, saved() {} }),
+      count: replaysOf(metrics),
+    };
+    const switched = (stream: string, mark: StoredMark) => {
+      this.#recent.forget(stream);
+      options.saved(stream, mark);
+      options.left(stream);
+    };
+    this.#builds = new BuildFolder({ ...options, epochs: new EpochFolder(building), switched });
   }
 
   /** One turn. Throws what the stores throw; the next turn goes on at the mark that was saved last. */
-  async fold(stream: string, head: bigint, signal?: AbortSignal): Promise<Turn> {
-    let mark = this.#marks.get(stream) ?? (await this.#load(stream));
-    const { opStore, pageOpsMax, breathe } = this.#options;
-    let ops = 0;
-    for (let pages = 0; ; pages++) {
-      const { foldedThrough } = mark.watermark;
-      if (foldedThrough >= head) return { kind: 'served', foldedThrough, ops };
-      if (pages === PAGES_PER_TURN || signal?.aborted) return { kind: 'more', foldedThrough, ops };
-      const page = await opStore.read(stream, foldedThrough, pageOpsMax, PAGE_BYTES_MAX);
-      if (page.next === foldedThrough)
-        return { kind: await this.#whyNothing(stream, foldedThrough), foldedThrough, ops };
-      mark = await this.#foldPage(stream, mark, page);
-      ops += page.ops.length;
-      await breathe();
-    }
+  async fold(stream: string, turn: StreamTurn): Promise<TurnEnd> {
+    const recent = this.#recent.get(stream) ?? (await this.#load(stream));
+    const standing = this.#standingOf(recent.mark);
+    if (standing === 'same') return this.#foldShown(stream, recent, turn);
+    // Whoever else folds it moves its mark: it is read anew in each turn.
+    this.#recent.forget(stream);
+    const isServed = recent.mark.watermark.foldedThrough >= turn.head;
+    const end = standing === 'newer' ? await this.#renew(stream, recent.mark, turn.signal) : null;
+    if (end === null) return this.#leave(stream, recent.mark, standing, isServed);
+    return isServed ? { ...end, kind: 'served' } : end;
   }
 
-  async #load(stream: string): Promise<StoredMark> {
-    const stored = await this.#options.views.mark(stream);
-    const mark = stored ?? { watermark: emptyWatermark(), epoch: FIRST_EPOCH, version: 0 };
+  /** Part of the work on an epoch for our reducers, which are newer than those of the shown one; null: it is not for us to do. */
+  async #renew(stream: string, mark: StoredMark, signal: AbortSignal | undefined): Promise<TurnEnd | null> {
+    const { kind, ops } = await this.#builds.fold(stream, true, signal);
+    if (kind === 'others' || kind === 'refused') return null;
+    // It goes on also when no doorbell rings any more.
+    this.#options.building(stream);
+    const reason = 'the epoch that is built for newer reducers waits for seqs that are missing';
+    return { kind: kind === 'held' ? 'held' : 'more', mark, ops, reason };
+  }
+
+  /** A bounded part of the work on an epoch that is built; `none` when there is none. */
+  foldBuild(stream: string, signal?: AbortSignal): Promise<BuildEnd> {
+    return this.#builds.fold(stream, false, signal);
+  }
+
+  async #foldShown(stream: string, recent: RecentStream, { head, holes, signal }: StreamTurn): Promise<TurnEnd> {
+    const turn = { head, holes, pagesMax: PAGES_PER_TURN, signal };
+    const { kind, mark, ops } = await this.#shown.advance(stream, recent.mark, turn);
+    recent.mark = mark;
+    const looked = kind === 'left' ? null : await this.#look(stream, recent, head);
+    if (looked === null) {
+      this.#recent.forget(stream);
+      return { kind: 'more', mark, ops, reason: '' };
+    }
+    this.#recent.set(stream, recent);
+    const { foldedThrough } = recent.mark.watermark;
+    const reason = `seq ${foldedThrough + 1n} is not there, and not proved never to come`;
+    const ends = { through: 'served', held: 'held', more: 'more', left: 'more' } as const;
+    return { kind: ends[kind], mark: recent.mark, ops: ops + looked, reason };
+  }
+
+  /** What no doorbell tells. How many late ops were folded; null: the epoch was left. */
+  async #look(stream: string, recent: RecentStream, named: bigint): Promise<number | null> {
+    const { clock, views, building } = this.#options;
+    const nowMs = clock.monotonic();
+    const isNamed = recent.mark.watermark.skipped.some(({ from, to }) => from <= named && named <= to);
+    if (nowMs < recent.lookAtMs && !isNamed) return 0;
+    recent.lookAtMs = nowMs + LOOK_MS;
+    if ((await views.build(stream)) !== null) building(stream);
+    if (recent.mark.watermark.skipped.length === 0) return 0;
+    const { mark, ops } = await this.#skipped.step(stream, recent.mark, named, recent.looks++);
+    if (mark === null) return null;
+    recent.mark = mark;
+    return ops;
+  }
+
+  async #load(stream: string): Promise<RecentStream> {
+    const { views, revisions, left } = this.#options;
+    const stored = await views.mark(stream);
+    const mark = stored ?? { watermark: emptyWatermark(), epoch: FIRST_EPOCH, version: 0, revisions };
     await this.#compareWithLog(stream, mark.watermark.foldedThrough);
-    this.#marks.set(stream, mark);
-    return mark;
+    if (mark.epoch > FIRST_EPOCH) left(stream);
+    return { mark, lookAtMs: -Infinity, looks: 0 };
+  }
+
+  #standingOf({ revisions }: StoredMark): Standing {
+    return standingOf(this.#options.revisions, revisions);
+  }
+
+  #leave(stream: string, mark: StoredMark, standing: Standing, isServed: boolean): TurnEnd {
+    const whose = {
+      older: 'newer than those',
+      mixed: 'partly newer than those',
+      newer: 'older than those',
+      same: 'those',
+    };
+    const reason = `its view is of reducers that are ${whose[standing]} of this worker`;
+    if (!this.#toldOthers.has(stream)) {
+      if (this.#toldOthers.size === RECENT_MAX) this.#toldOthers.clear();
+      this.#toldOthers.add(stream);
+      this.#options.log.warn({ stream, epoch: mark.epoch, standing }, `the stream is not folded here: ${reason}`);
+    }
+    return { kind: isServed ? 'served' : 'others', mark, ops: 0, reason };
   }
 
   /** A log that ends below the mark was cut or replaced: what it takes up to the mark would pass unseen. Only an operator can tell. */
@@ -93,57 +185,29 @@ export class StreamFolder {
     const fields = { stream, foldedThrough: String(foldedThrough), head: String(head) };
     this.#options.log.warn(fields, 'the log ends below the mark of its view: was the log replaced?');
   }
+}
 
-  #foldPage(stream: string, mark: StoredMark, page: ReadPage): Promise<StoredMark> {
-    const traces = traceparentsOf(page.ops.map(({ op }) => op));
-    return this.#options.tracer.span('fold', () => this.#applyPage(stream, mark, page), traces);
-  }
+function countsOf(metrics: FoldMetrics): StepCounts {
+  return {
+    ops({ folded, not_folded, parked }) {
+      metrics.ops('folded', folded);
+      metrics.ops('not_folded', not_folded);
+      metrics.ops('parked', parked);
+    },
+    seqs: (end, count) => void (count > 0n && metrics.seqs(end, Number(count))),
+    bound: () => metrics.bound(),
+  };
+}
 
-  async #applyPage(stream: string, mark: StoredMark, page: ReadPage): Promise<StoredMark> {
-    const { views, metrics } = this.#options;
-    const { changes, notFolded, refused } = this.#reduce(stream, page.ops);
-    if (changes.length > 0) await views.apply(stream, mark.epoch, changes);
-    const range = { from: mark.watermark.foldedThrough + 1n, to: page.next };
-    const saved = await this.#saver.save(stream, mark, range);
-    this.#marks.set(stream, saved);
-    metrics.ops('folded', page.ops.length - notFolded - refused);
-    metrics.ops('not_folded', notFolded);
-    metrics.ops('refused', refused);
-    return saved;
-  }
+/** What a rebuild does again is not counted as done anew. */
+function replaysOf(metrics: FoldMetrics): StepCounts {
+  return {
+    ...countsOf(metrics),
+    ops: ({ folded, not_folded, parked }) => metrics.replayed(folded + not_folded + parked),
+  };
+}
 
-  #reduce(stream: string, ops: readonly SequencedOp[]) {
-    const changes: ViewChange[] = [];
-    let notFolded = 0;
-    let refused = 0;
-    for (const sequenced of ops) {
-      const reduced = this.#options.reducers.reduce(sequenced);
-      switch (reduced.kind) {
-        case 'folded':
-          changes.push(...reduced.changes);
-          break;
-        case 'not_folded':
-          notFolded++;
-          break;
-        case 'refused':
-          refused++;
-          this.#tellRefused(stream, sequenced, reduced.reason);
-          break;
-        default:
-          unreachable(reduced);
-      }
-    }
-    return { changes, notFolded, refused };
-  }
-
-  /** Before the mark passes the op, so that no refusal is silent. */
-  #tellRefused(stream: string, { seq, op }: SequencedOp, reason: string): void {
-    const fields = { stream, seq: String(seq), opId: op.opId, traceparent: opTraceparent(op) ?? undefined, reason };
-    this.#options.log.warn(fields, 'refused: the op cannot be folded, its mark passes it');
-  }
-
-  /** The read showed nothing although a doorbell named an op above: it is on its way, or it is gone with its stream. */
-  async #whyNothing(stream: string, foldedThrough: bigint): Promise<'served' | 'held'> {
-    return (await this.#options.opStore.head(stream)) > foldedThrough ? 'held' : 'served';
-  }
+/** Ops known to be folded although ops below them are not. */
+export function aheadOps({ watermark }: StoredMark): bigint {
+  return countOf(watermark.ahead);
 }

@@ -99,9 +99,16 @@ describe('cover', () => {
       foldedThrough: 1n,
       ahead: [{ from: 3n, to: 3n }],
       holes: [{ from: 2n, to: 2n, firstSeenMs: 7 }],
+      skipped: [],
       floor: 0n,
     });
-    expect(covered(with3, { from: 2n, to: 2n })).toEqual({ foldedThrough: 3n, ahead: [], holes: [], floor: 0n });
+    expect(covered(with3, { from: 2n, to: 2n })).toEqual({
+      foldedThrough: 3n,
+      ahead: [],
+      holes: [],
+      skipped: [],
+      floor: 0n,
+    });
   });
 
   it('R17: nothing but a cover of the hole passes it; no time does', () => {

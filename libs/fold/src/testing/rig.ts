@@ -3,13 +3,18 @@ import { MemoryChangeLog, MemoryFeed } from '@tidemark/libs-feed-contract/testin
 import { ManualTime, SeededRandom } from '@tidemark/libs-kernel/testing';
 import type { ReadPage } from '@tidemark/libs-op-store-contract';
 import { anOp, MemoryOpLog, MemoryOpStore } from '@tidemark/libs-op-store-contract/testing';
-import type { Field, Views } from '@tidemark/libs-views-contract';
+import type { Member, Views } from '@tidemark/libs-views-contract';
 import { MemoryViews, MemoryViewsStore } from '@tidemark/libs-views-contract/testing';
 import type { Op } from '@tidemark/libs-wire';
 import { eventReducer } from '../event-reducer.ts';
 import { FoldWorker, type FoldWorkerOptions } from '../fold-worker.ts';
 import { Reducers } from '../reduce.ts';
+import type { EpochEvent, SeqEnd } from '../report.ts';
+import { revisionsOf } from '../revisions.ts';
 import { emptyWatermark } from '../watermark.ts';
+
+/** Of the reducers that a rig's workers have unless told otherwise. */
+export const REVISIONS = revisionsOf([eventReducer]);
 
 /** Time that passes only in sleeps, and then at once: nothing in a test waits. */
 export class LeapingTime extends ManualTime {
@@ -19,16 +24,45 @@ export class LeapingTime extends ManualTime {
   }
 }
 
-/** A log of which the newest ops may be on their way still: a read stops below the first one that is not shown. */
+/** A log that does not show all it holds: ops on their way, and holes that nothing can be proved of. */
 export class HoldingOpStore extends MemoryOpStore {
-  /** By stream: the first seq that no read shows. */
+  /** By stream: the first seq that nobody is shown yet. */
   readonly unshownFrom = new Map<string, bigint>();
+  /** By stream: single seqs that nobody is shown yet. */
+  readonly unshown = new Map<string, Set<bigint>>();
+  /** No seq is proved burned, as on a table that ADD-allocating writers still write. */
+  holdsHoles = false;
+  /** By stream: the highest seq given, where that is above the newest op. */
+  readonly heads = new Map<string, bigint>();
 
   override async read(stream: string, after: bigint, limit: number, bytesMax?: number): Promise<ReadPage> {
     const page = await super.read(stream, after, limit, bytesMax);
-    const unshownFrom = this.unshownFrom.get(stream) ?? 2n ** 63n;
-    const ops = page.ops.filter(({ seq }) => seq < unshownFrom);
-    return { ops, next: ops.at(-1)?.seq ?? after };
+    let next = after;
+    const ops = [];
+    for (const one of page.ops) {
+      if (!this.#isShown(stream, one.seq) || (this.holdsHoles && one.seq !== next + 1n)) break;
+      ops.push(one);
+      next = one.seq;
+    }
+    return { ops, next };
+  }
+
+  override async readAhead(stream: string, after: bigint, limit: number, bytesMax?: number) {
+    const seen = await super.readAhead(stream, after, limit, bytesMax);
+    return seen.filter(({ seq }) => this.#isShown(stream, seq));
+  }
+
+  override async burnedThrough(stream: string, after: bigint): Promise<bigint> {
+    return this.holdsHoles ? after : super.burnedThrough(stream, after);
+  }
+
+  protected override headOf(stream: string): bigint {
+    const [given, newest] = [this.heads.get(stream) ?? 0n, super.headOf(stream)];
+    return given > newest ? given : newest;
+  }
+
+  #isShown(stream: string, seq: bigint): boolean {
+    return seq < (this.unshownFrom.get(stream) ?? 2n ** 63n) && !this.unshown.get(stream)?.has(seq);
   }
 }
 
@@ -48,8 +82,10 @@ export class Rig {
   readonly views: Views = new MemoryViews(this.viewsStore);
   readonly time: ManualTime;
   readonly logged: { readonly fields: object; readonly message: string }[] = [];
-  readonly #folds = new Map<string, Map<string, Field>>();
-  readonly counted = { folded: 0, not_folded: 0, refused: 0, conflicts: 0 };
+  readonly #folds = new Map<string, Map<string, Member>>();
+  readonly counted = { folded: 0, not_folded: 0, parked: 0, replayed: 0, conflicts: 0, bounds: 0 };
+  readonly seqs: Partial<Record<SeqEnd, number>> = {};
+  readonly epochs: EpochEvent[] = [];
 
   constructor(time: ManualTime = new LeapingTime()) {
     this.time = time;
@@ -68,9 +104,14 @@ export class Rig {
       log: { info: tell, warn: tell },
       metrics: {
         ops: (outcome, count) => void (this.counted[outcome] += count),
+        replayed: (count) => void (this.counted.replayed += count),
+        seqs: (end, count) => void (this.seqs[end] = (this.seqs[end] ?? 0) + count),
+        epoch: (event) => void this.epochs.push(event),
         conflict: () => void this.counted.conflicts++,
+        bound: () => void this.counted.bounds++,
       },
       pageOpsMax: 2,
+      sweepMs: 0,
       ...options,
     });
   }
@@ -106,14 +147,14 @@ export class Rig {
   }
 
   /** The bodies that a fold of the whole log gives, by the id of the event. */
-  async fold(stream: string, through = 2n ** 63n): Promise<Map<string, Field>> {
+  async fold(stream: string, through = 2n ** 63n): Promise<Map<string, Member>> {
     const ops = (this.opLog.streams.get(stream)?.ops ?? []).filter(({ seq }) => seq <= through);
     const key = JSON.stringify([stream, ops.length]);
     const known = this.#folds.get(key);
     if (known) return known;
     const reducers = new Reducers([eventReducer]);
     const reference = new MemoryViews();
-    await reference.saveMark(stream, 1, emptyWatermark(), 0);
+    await reference.saveMark(stream, 1, emptyWatermark(), 0, new Map());
     for (const sequenced of ops) {
       const reduced = reducers.reduce(sequenced);
       if (reduced.kind === 'folded') await reference.apply(stream, 1, reduced.changes);
@@ -123,22 +164,20 @@ export class Rig {
     return fold;
   }
 
-  bodies(stream: string): Promise<Map<string, Field>> {
+  bodies(stream: string): Promise<Map<string, Member>> {
     return bodies(this.views, stream);
   }
 
   /** Also before a mark shows it. */
-  #stored(stream: string, id: string): Field | undefined {
-    return this.viewsStore.rows
-      .get(JSON.stringify([stream, 1, 'events']))
-      ?.get(id)
-      ?.get('body');
+  #stored(stream: string, id: string): Member | undefined {
+    const fields = this.viewsStore.rows.get(JSON.stringify([stream, 1, 'events']))?.get(id);
+    return fields?.get('body')?.members.get('') ?? undefined;
   }
 }
 
-async function bodies(views: Views, stream: string): Promise<Map<string, Field>> {
+async function bodies(views: Views, stream: string): Promise<Map<string, Member>> {
   const { documents } = await views.documents(stream, 'events', null, 10_000);
-  return new Map(documents.map(({ id, fields }) => [id, fields.get('body')!]));
+  return new Map(documents.map(({ id, fields }) => [id, fields.get('body')!.members.get('')!]));
 }
 
 export function anEvent(id: string, lamport: number | bigint, fields: Partial<Op> = {}): Op {
