@@ -1,8 +1,8 @@
 // npm run dlq -- list|show|replay|drop [...]: dead letters of a running relay, over its HTTP routes for operators.
-import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { underNode24 } from './node24.mjs';
+import { OperatorApi } from './operator-api.mjs';
 import { Problem, complain, progressBar, say } from './terminal.mjs';
 
 const USAGE = `npm run dlq -- list [options]              events that could not become ops, oldest first
@@ -29,23 +29,16 @@ const options = {
 };
 
 class Letters {
-  #base;
-  #headers;
+  #api;
+  #place;
 
   constructor({ relay, tenant, 'token-file': file }) {
-    this.#base = `${relay.replace(/\/$/, '')}/v1/dead-letters/${encodeURIComponent(tenant)}`;
-    this.#headers = file === undefined ? {} : { authorization: `Bearer ${readToken(file)}` };
+    this.#api = new OperatorApi(relay, file);
+    this.#place = `/v1/dead-letters/${encodeURIComponent(tenant)}`;
   }
 
-  /** The parsed answer; Problem with the relay's reason. */
-  async ask(method, place = '') {
-    const url = this.#base + place;
-    const answer = await fetch(url, { method, headers: this.#headers }).catch((error) => {
-      throw new Problem(`cannot reach ${url}: ${error.cause?.message ?? error.message}`);
-    });
-    const body = await answer.text();
-    if (answer.ok) return body === '' ? {} : JSON.parse(body, exactIntegers);
-    throw new Problem(`${answer.status}: ${reasonIn(body)}`);
+  ask(method, place = '') {
+    return this.#api.ask(method, this.#place + place);
   }
 
   async *all() {
@@ -54,27 +47,6 @@ class Letters {
       yield* page.dead_letters;
       after = page.next;
     }
-  }
-}
-
-/** Numbers of 64 bits keep their digits. */
-function exactIntegers(_key, value, context) {
-  return typeof value === 'number' && !Number.isSafeInteger(value) ? (context?.source ?? value) : value;
-}
-
-function reasonIn(body) {
-  try {
-    return JSON.parse(body).error ?? body;
-  } catch {
-    return body === '' ? 'no reason was told' : body;
-  }
-}
-
-function readToken(file) {
-  try {
-    return readFileSync(file, 'utf8').trim();
-  } catch (error) {
-    throw new Problem(`--token-file: ${error.message}`);
   }
 }
 

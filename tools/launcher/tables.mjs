@@ -28,6 +28,17 @@ const makers = [
     await createDedupeTable(client, table, sleeper);
     return [table];
   },
+  async (client, sleeper) => {
+    const { createLeasesTable, enableStream } = await import('../../libs/feed/dynamodb-streams/src/tables.ts');
+    const { createViewsTable } = await import('../../libs/views/dynamodb/src/tables.ts');
+    const opsTable = process.env.FOLD_OPS_TABLE || process.env.RELAY_DYNAMODB_TABLE || 'tidemark_ops';
+    const leasesTable = process.env.FOLD_LEASES_TABLE || 'tidemark_leases';
+    const viewsTable = process.env.FOLD_VIEWS_TABLE || 'tidemark_views';
+    await enableStream(client, opsTable, sleeper);
+    await createLeasesTable(client, leasesTable, sleeper);
+    await createViewsTable(client, viewsTable, sleeper);
+    return [`${opsTable}: its stream`, leasesTable, viewsTable];
+  },
 ];
 
 function parse(args) {
