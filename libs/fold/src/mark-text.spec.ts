@@ -5,7 +5,7 @@ import { emptyWatermark } from './watermark.ts';
 const STREAM = '0.events';
 
 describe('the watermark', () => {
-  it('FLD-8: is told whole, with seqs beyond what a double holds', async () => {
+  it('R11, FLD-8: is told whole, with seqs beyond what a double holds', async () => {
     const views = new MemoryViews();
     const top = 2n ** 63n - 1n;
     const watermark = {
