@@ -1,6 +1,14 @@
 export { listDocuments, readDocument } from './document-reader.ts';
 export { eventReducer } from './event-reducer.ts';
 export {
+  FoldOperator,
+  type FoldOperatorOptions,
+  type OperatorStatus,
+  type Page,
+  type Retried,
+  type StreamStatus,
+} from './fold-operator.ts';
+export {
   type FoldStatus,
   FoldWorker,
   type FoldWorkerOptions,
