@@ -2,9 +2,10 @@ import { type Clock, Fault } from '@tidemark/libs-kernel';
 import type { Censuses } from './censuses.ts';
 import type { DynamoClient, StreamsClient } from './client.ts';
 import { controlOf } from './control.ts';
+import { inParallel } from './in-parallel.ts';
 import { CONTROL_KEY, freshRow, isShard, type LeaseRow, shardKey, shardOf, TRIM_HORIZON } from './lease-row.ts';
 import type { LeaseTable } from './lease-table.ts';
-import { missingFrom, planLineage, type Shard, type ShardListing } from './lineage.ts';
+import { generations, missingFrom, planLineage, type Shard, type ShardListing } from './lineage.ts';
 import { mapError, nameOf } from './map-error.ts';
 import type { StreamsLog } from './report.ts';
 import { listShards, newestStream, type TableStream } from './stream-listing.ts';
@@ -37,6 +38,9 @@ const HURRY_MS = 1000;
 /** Finished rows cost nothing, and one that is removed too early is read again from the start (F8). */
 const LONG_MS = 3_600_000;
 
+const WRITES_MAX = 16;
+const REMOVALS_MAX = 200;
+
 /**
  * Finds shards, and makes a row for each before it is read, parents first. A new stream of the table (its old one was switched off, or the table
  * was made again) is followed once every shard that it lists has a row; then a census names what no stream holds.
@@ -61,6 +65,11 @@ export class Discovery {
   hurry(): void {
     this.#restMs = HURRY_MS;
     this.#dueAtMs = -Infinity;
+  }
+
+  /** Whether the listings have lacked a shard for so long that it cannot be a listing's fault. */
+  isGone(shardId: string): boolean {
+    return this.#isAway(shardId, this.#parts.lineageMs);
   }
 
   /** Lists the shards when it is time, and brings the rows up to date with them. Whether it did. */
@@ -109,21 +118,23 @@ export class Discovery {
 
   /** Whether every shard of the listing has its row now. */
   async #bringUp(rows: Rows, label: string, listing: ShardListing, isNew: boolean): Promise<boolean> {
-    const { table, censuses, clock, lineageMs, log } = this.#parts;
+    const { table, censuses, clock, log } = this.#parts;
     const shards = shardRows(rows, label);
     this.#watch(missingFrom(listing, shards), clock.monotonic());
-    const isAway = (ms: number) => (id: string) => clock.monotonic() - (this.#awaySinceMs.get(id) ?? Infinity) >= ms;
-    const { found, orphans, waiting, finished } = planLineage(listing, shards, isAway(lineageMs), isAway(LONG_MS));
+    const { found, orphans, waiting, finished } = planLineage(
+      listing,
+      shards,
+      (id) => this.isGone(id),
+      (id) => this.#isAway(id, LONG_MS),
+    );
     if (orphans.length > 0 && !isNew) await censuses.want(`the parent of shard ${orphans[0]} was trimmed unseen`);
-    for (const { id, parent } of found) {
-      const row = freshRow(shardKey(label, id), TRIM_HORIZON, parent);
-      await table.create(row);
-      rows.set(row.key, row);
-    }
-    for (const row of finished) {
-      await table.remove(row);
-      rows.delete(row.key);
-    }
+    for (const generation of generations(found))
+      await inParallel(generation, WRITES_MAX, async ({ id, parent }) => {
+        const row = freshRow(shardKey(label, id), TRIM_HORIZON, parent);
+        await table.create(row);
+        rows.set(row.key, row);
+      });
+    await this.#remove(rows, finished);
     if (found.length > 0) log.info({ stream: label, shards: listing.size, found: found.length }, 'shards were found');
     if (found.length > 0 || waiting > 0) this.#restMs = HURRY_MS;
     return waiting === 0;
@@ -135,10 +146,20 @@ export class Discovery {
   }
 
   async #forgetOlder(rows: Rows, label: string): Promise<void> {
-    for (const row of [...rows.values()].filter(({ key }) => isShard(key) && (key.split('/')[1] ?? '') < label)) {
+    const older = [...rows.values()].filter(({ key }) => isShard(key) && (key.split('/')[1] ?? '') < label);
+    await this.#remove(rows, older);
+  }
+
+  /** Some of them; the others are removed after a later listing. */
+  async #remove(rows: Rows, useless: readonly LeaseRow[]): Promise<void> {
+    await inParallel(useless.slice(0, REMOVALS_MAX), WRITES_MAX, async (row) => {
       await this.#parts.table.remove(row);
       rows.delete(row.key);
-    }
+    });
+  }
+
+  #isAway(id: string, ms: number): boolean {
+    return this.#parts.clock.monotonic() - (this.#awaySinceMs.get(id) ?? Infinity) >= ms;
   }
 }
 

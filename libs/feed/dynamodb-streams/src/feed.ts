@@ -8,7 +8,7 @@ import { Discovery } from './discovery.ts';
 import { Hold } from './hold.ts';
 import { inParallel } from './in-parallel.ts';
 import { Keeper } from './keeper.ts';
-import { CONTROL_KEY, segmentOf, SHARD_END, shardOf } from './lease-row.ts';
+import { CONTROL_KEY, segmentOf, shardOf } from './lease-row.ts';
 import { LeaseTable } from './lease-table.ts';
 import { Leases } from './leases.ts';
 import { Mailbox } from './mailbox.ts';
@@ -98,7 +98,7 @@ class DynamodbStreamsFeed implements Feed {
     for (;;) {
       this.#keeper.use();
       const nextMs = this.#readOn(max);
-      if (!this.#mailbox.isEmpty || this.#closing.signal.aborted) break;
+      if (this.#mailbox.hasChanges || this.#closing.signal.aborted) break;
       const leftMs = endsAtMs - clock.monotonic();
       if (leftMs <= 0 || signal?.aborted) break;
       await this.#bell.wait(Math.min(leftMs, nextMs), signal);

@@ -39,65 +39,78 @@ const RETRY = { baseMs: 200, ceilingMs: 5000 };
 const QUIET_LEASES = 4;
 
 /**
- * Keeps a worker's leases, in the background from the first read to the close: renews them, looks for shards and censuses, takes its share.
- * A turn that fails is repeated soon; the leases last meanwhile, and what is taken by others then is found out by the next write (F13).
+ * Keeps a worker's leases, in the background from the first read to the close: one loop renews them, another looks for shards and censuses and
+ * takes this worker's share. Slow or failing listings hold up neither. What fails is repeated soon; the leases last meanwhile, and what others
+ * took then is found out by the next write (F13).
  */
 export class Keeper {
   readonly #parts: KeeperParts;
-  readonly #watch = new LeaseWatch();
-  #running: Promise<void> | null = null;
-  #kicked = false;
+  readonly #watch: LeaseWatch;
+  #running: Promise<unknown> | null = null;
+  #looking: Promise<void> | null = null;
+  #isKicked = false;
   #usedAtMs = -Infinity;
-  /** Why the last turn failed. */
-  trouble: Fault | null = null;
-  /** Turns that are over. */
-  turns = 0;
+  readonly #troubles: Record<'renewing' | 'taking' | 'looking', Fault | null> = {
+    renewing: null,
+    taking: null,
+    looking: null,
+  };
 
   constructor(parts: KeeperParts) {
     this.#parts = parts;
+    this.#watch = new LeaseWatch((2 / 3) * parts.leaseMs);
+  }
+
+  /** What fails at present. */
+  get trouble(): Fault | null {
+    const { renewing, taking, looking } = this.#troubles;
+    return renewing ?? taking ?? looking;
   }
 
   /** Somebody reads. */
   use(): void {
     this.#usedAtMs = this.#parts.clock.monotonic();
-    this.#running ??= this.#run();
+    this.#running ??= Promise.all([this.#repeat('renewing'), this.#repeat('taking')]);
   }
 
   /** Something has changed: the next turn comes at once. */
   kick(): void {
-    this.#kicked = true;
+    this.#isKicked = true;
     this.#parts.bell.ring();
   }
 
-  /** Resolves when no turn runs any more; `signal` has aborted before. */
+  /** Resolves when nothing runs any more; `signal` has aborted before. */
   async stopped(): Promise<void> {
     await this.#running;
+    await this.#looking;
   }
 
-  async #run(): Promise<void> {
-    const { bell, signal, random } = this.#parts;
+  async #repeat(what: 'renewing' | 'taking'): Promise<void> {
+    const { bell, signal, random, clock, leaseMs } = this.#parts;
+    const isTaking = what === 'taking';
     for (let attempt = 0; !signal.aborted;) {
-      this.#kicked = false;
-      await this.#turn().then(
-        () => this.#ended(null),
-        (thrown: unknown) => this.#ended(asFault(thrown)),
-      );
-      attempt = this.trouble === null ? 0 : attempt + 1;
-      const waitMs = this.trouble === null ? this.#restMs() : backoffMs(attempt, RETRY, random);
-      const untilMs = this.#parts.clock.monotonic() + waitMs;
-      for (let leftMs = waitMs; leftMs > 0 && !this.#kicked && !signal.aborted;) {
+      if (isTaking) this.#isKicked = false;
+      await this.#tell(what, isTaking ? this.#turn() : this.#renew());
+      attempt = this.#troubles[what] === null ? 0 : attempt + 1;
+      const restMs = isTaking ? this.#restMs() : leaseMs / 3;
+      const untilMs = clock.monotonic() + (attempt === 0 ? restMs : backoffMs(attempt, RETRY, random));
+      for (let leftMs = untilMs - clock.monotonic(); leftMs > 0 && !signal.aborted;) {
+        if (isTaking && this.#isKicked) break;
         await bell.wait(leftMs, signal);
-        leftMs = untilMs - this.#parts.clock.monotonic();
+        leftMs = untilMs - clock.monotonic();
       }
     }
   }
 
-  #ended(fault: Fault | null): void {
+  async #tell(what: 'renewing' | 'taking' | 'looking', work: Promise<void>): Promise<void> {
     const { log, signal, bell } = this.#parts;
+    const fault = await work.then(
+      () => null,
+      (thrown: unknown) => asFault(thrown),
+    );
     if (fault !== null && !signal.aborted)
-      log.warn({ reason: fault.message }, 'leases and shards cannot be looked after now');
-    this.trouble = fault;
-    this.turns++;
+      log.warn({ what, reason: fault.message }, 'leases or shards cannot be looked after');
+    this.#troubles[what] = fault;
     bell.ring();
   }
 
@@ -106,24 +119,36 @@ export class Keeper {
     return Math.max(1, Math.min(leaseMs / 3, discovery.dueAtMs - clock.monotonic()));
   }
 
+  async #renew(): Promise<void> {
+    const { leases, table, log } = this.#parts;
+    if (!this.#isQuiet()) return leases.renew();
+    if (leases.held.size === 0) return;
+    log.warn({ leases: leases.held.size }, 'nothing was read for long: the leases are given back');
+    await leases.releaseAll(table);
+  }
+
+  #isQuiet(): boolean {
+    const { clock, leaseMs } = this.#parts;
+    return clock.monotonic() - this.#usedAtMs > QUIET_LEASES * leaseMs;
+  }
+
   async #turn(): Promise<void> {
-    const { table, leases, clock, leaseMs, log } = this.#parts;
-    if (clock.monotonic() - this.#usedAtMs > QUIET_LEASES * leaseMs) {
-      if (leases.held.size > 0)
-        log.warn({ leases: leases.held.size }, 'nothing was read for long: the leases are given back');
-      return leases.releaseAll(table);
-    }
-    const unrenewed = await leases.renew();
+    if (this.#isQuiet()) return;
+    const { table, clock } = this.#parts;
     const askedAtMs = clock.monotonic();
     const rows = await table.rows();
     this.#watch.see(rows.values(), clock.monotonic());
-    const unlisted = await this.#look(rows).then(
-      () => null,
-      (thrown: unknown) => asFault(thrown),
-    );
+    await this.#lookFor(rows);
     await this.#take(rows, askedAtMs);
-    const fault = unrenewed ?? unlisted;
-    if (fault !== null) throw fault;
+  }
+
+  /** Waits for what is listed, but not for long: it goes on by itself. */
+  async #lookFor(rows: Map<string, LeaseRow>): Promise<void> {
+    const { sleeper, leaseMs } = this.#parts;
+    const ended = new AbortController();
+    this.#looking ??= this.#tell('looking', this.#look(rows)).finally(() => (this.#looking = null));
+    await Promise.race([this.#looking, sleeper.sleep(leaseMs / 3, ended.signal)]);
+    ended.abort();
   }
 
   async #look(rows: Map<string, LeaseRow>): Promise<void> {
@@ -133,14 +158,13 @@ export class Keeper {
     const isListed = await discovery.look(rows);
     const { followed } = discovery;
     if (followed === null) return;
-    if (isListed) for (const hold of missed) await this.#judge(hold, followed, vanished);
+    for (const hold of isListed ? missed : []) {
+      const id = shardOf(hold.row.key, followed.label);
+      if (id === null || discovery.isGone(id)) await vanished(hold);
+      else if (hold.missing !== null && followed.listing.has(id)) hold.missing.isMissing = false;
+    }
     const control = controlOf(rows.get(CONTROL_KEY));
     if (control !== null) await censuses.look(rows, control);
-  }
-
-  async #judge(hold: Hold, { label, listing }: Followed, vanished: (hold: Hold) => Promise<void>): Promise<void> {
-    if (!listing.has(shardOf(hold.row.key, label) ?? '')) await vanished(hold);
-    else if (hold.missing !== null) hold.missing.isMissing = false;
   }
 
   async #take(rows: Map<string, LeaseRow>, askedAtMs: number): Promise<void> {

@@ -10,14 +10,23 @@ interface Sight {
 }
 
 /**
- * For how long leases have not changed, by this worker's own steady clock: no clocks of two machines are ever compared. After a start
- * every lease counts from then on.
+ * For how long leases have not changed, by this worker's own steady clock: no clocks of two machines are ever compared. After a start, and after
+ * a time in which the rows could not be read (nor, it may be, be written by their owners), every lease counts from then on.
  */
 export class LeaseWatch {
+  readonly #gapMsMax: number;
   #sights = new Map<string, Sight>();
+  #readAtMs = -Infinity;
+
+  /** `gapMsMax`: between two readings that count as one watch. */
+  constructor(gapMsMax: number) {
+    this.#gapMsMax = gapMsMax;
+  }
 
   /** Rows whose reading was finished at that time. */
   see(rows: Iterable<LeaseRow>, readAtMs: number): void {
+    if (readAtMs - this.#readAtMs > this.#gapMsMax) this.#sights.clear();
+    this.#readAtMs = readAtMs;
     const sights = new Map<string, Sight>();
     for (const { key, counter, epoch } of rows) {
       const before = this.#sights.get(key);

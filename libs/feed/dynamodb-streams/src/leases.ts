@@ -63,8 +63,8 @@ export class Leases {
     metrics.held(this.#count(false), this.#count(true));
   }
 
-  /** Writes those that were not written lately. The first fault; null: none. A lost lease is none. */
-  async renew(): Promise<Fault | null> {
+  /** Writes those that were not written lately. Rejects with the first fault after all were tried; a lost lease is none. */
+  async renew(): Promise<void> {
     let fault: Fault | null = null;
     const nowMs = this.#parts.clock.monotonic();
     const due = [...this.held.values()].filter(
@@ -73,7 +73,7 @@ export class Leases {
     await inParallel(due, WRITES_MAX, async (hold) => {
       await this.store(hold).catch((thrown: unknown) => (fault ??= asFault(thrown)));
     });
-    return fault;
+    if (fault !== null) throw fault;
   }
 
   /** Stores the checkpoint that is safe, which renews the lease; one that is at its end is given back. Faults: those of the table. */

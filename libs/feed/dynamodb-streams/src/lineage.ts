@@ -56,6 +56,19 @@ export function planLineage(
   };
 }
 
+/** Parents in an earlier part than their children. */
+export function generations(shards: readonly Shard[]): Shard[][] {
+  const parts: Shard[][] = [];
+  let left = new Map(shards.map((shard) => [shard.id, shard]));
+  while (left.size > 0) {
+    const part = [...left.values()].filter(({ parent }) => parent === null || !left.has(parent));
+    // A shard that is its own ancestor has no place in any order.
+    parts.push(part.length > 0 ? part : [...left.values()]);
+    left = new Map([...left].filter(([, shard]) => !parts.at(-1)?.includes(shard)));
+  }
+  return parts;
+}
+
 /** Shards that the next listings should show: parents that nobody has seen, and rows that have gone. */
 export function missingFrom(listing: ShardListing, rows: ShardRows): string[] {
   const parents = [...listing.values()].flatMap(({ parent }) => (parent === null || rows.has(parent) ? [] : [parent]));

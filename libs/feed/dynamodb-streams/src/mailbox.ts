@@ -39,6 +39,10 @@ export class Mailbox<Source> {
     return this.#parcels.length === 0;
   }
 
+  get hasChanges(): boolean {
+    return this.#parcels.some(({ changes }) => changes.length > 0);
+  }
+
   put(parcel: Parcel<Source>): void {
     this.#parcels.push(parcel);
   }

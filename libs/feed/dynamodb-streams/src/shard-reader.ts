@@ -5,12 +5,13 @@ import type { StreamsClient } from './client.ts';
 import { SHARD_END, TRIM_HORIZON } from './lease-row.ts';
 import { isThrottled, mapError, nameOf } from './map-error.ts';
 import { readPage, type ReadPage } from './records.ts';
-import type { StreamsMetrics } from './report.ts';
+import type { StreamsLog, StreamsMetrics } from './report.ts';
 
 export interface ShardParts {
   readonly streams: StreamsClient;
   readonly clock: Clock;
   readonly random: Random;
+  readonly log: StreamsLog;
   readonly metrics: StreamsMetrics;
   readonly pollMsMin: number;
   readonly pollMsMax: number;
@@ -28,6 +29,10 @@ const RECORDS_MAX = 1000;
 
 /** An error that goes on is met again at most so often. */
 const RETRY = { baseMs: 200, ceilingMs: 10_000 };
+
+/** Half the time that DynamoDB keeps a record (F16). */
+const OLD_MS = 12 * 3_600_000;
+const OLD_TOLD_MS = 600_000;
 
 /**
  * Reads one shard from a checkpoint on, one call at a time:
@@ -49,6 +54,9 @@ export class ShardReader {
   #iterator: string | null = null;
   #pollMs: number;
   #attempt = 0;
+  /** A census is wanted that names whatever was trimmed here since a page was read last. */
+  #isCounted = false;
+  #toldOldAtMs = -Infinity;
   /** When it may be read again, on the steady clock. */
   dueAtMs: number;
   /** It was not there when it was last asked for; the next listing tells whether it is gone. */
@@ -69,6 +77,7 @@ export class ShardReader {
       this.#iterator ??= await this.#open(signal);
       const { Records = [], NextShardIterator } = await this.#page(this.#iterator, signal);
       this.#attempt = 0;
+      this.#isCounted = false;
       const page = readPage(Records);
       this.#count(page);
       this.#at = page.last ?? this.#at;
@@ -141,8 +150,11 @@ export class ShardReader {
   }
 
   async #trimmed(): Promise<Step> {
-    await this.#parts.lost(`shard ${this.#shardId} is trimmed behind ${this.#at}`);
+    if (!this.#isCounted) await this.#parts.lost(`shard ${this.#shardId} is trimmed behind ${this.#at}`);
     this.#parts.metrics.shard('trimmed');
+    this.#isCounted = true;
+    // Trimmed at its very start: it may be gone altogether.
+    this.isMissing = this.#at === TRIM_HORIZON;
     this.#at = TRIM_HORIZON;
     return { changes: [], progress: TRIM_HORIZON };
   }
@@ -156,8 +168,13 @@ export class ShardReader {
   }
 
   #count({ kinds, madeAtMs }: ReadPage): void {
-    const { metrics, clock } = this.#parts;
+    const { metrics, clock, log } = this.#parts;
     for (const [kind, count] of kinds) metrics.records(kind, count);
-    if (madeAtMs !== null) metrics.recordAgeMs(Math.max(0, clock.now() - madeAtMs));
+    if (madeAtMs === null) return;
+    const ageMs = Math.max(0, clock.now() - madeAtMs);
+    metrics.recordAgeMs(ageMs);
+    if (ageMs < OLD_MS || clock.monotonic() - this.#toldOldAtMs < OLD_TOLD_MS) return;
+    this.#toldOldAtMs = clock.monotonic();
+    log.warn({ shard: this.#shardId, ageMs }, 'records are read late; DynamoDB trims them after 24 hours');
   }
 }

@@ -24,10 +24,14 @@ export const LEASES_KEY: TableKey = [
 
 /** What makes the leases table; `aws dynamodb create-table` takes the same. It needs no stream, index or time to live. */
 export function leasesTable(name: string): CreateTableCommandInput {
+  return tableOf(name, LEASES_KEY);
+}
+
+export function tableOf(name: string, key: TableKey): CreateTableCommandInput {
   return {
     TableName: name,
-    AttributeDefinitions: LEASES_KEY.map(([AttributeName, AttributeType]) => ({ AttributeName, AttributeType })),
-    KeySchema: LEASES_KEY.map(([AttributeName], i) => ({ AttributeName, KeyType: i === 0 ? 'HASH' : 'RANGE' })),
+    AttributeDefinitions: key.map(([AttributeName, AttributeType]) => ({ AttributeName, AttributeType })),
+    KeySchema: key.map(([AttributeName], i) => ({ AttributeName, KeyType: i === 0 ? 'HASH' : 'RANGE' })),
     BillingMode: 'PAY_PER_REQUEST',
   };
 }
