@@ -12,6 +12,7 @@ import { AppModule } from './app.module.ts';
 import { type IngestSettings, dedupeFolder, queueFolder } from './config.ts';
 import { admitEvents } from './events.controller.ts';
 import { dedupeTableMetrics, ingestMetrics } from './ingest-metrics.ts';
+import { QueueWatch } from './queue-watch.ts';
 import { openTables } from './settings/open-tables.ts';
 
 /** The only place that knows which adapters ingest runs on. */
@@ -21,12 +22,13 @@ export async function openIngest(settings: IngestSettings, parts: ServiceParts):
   refuseLongLease(leaseMs, broker.duplicateWindowMs, settings.INGEST_DEDUPE === 'dynamodb' ? SKEW_MS : 0);
   const deduplicator = await openDeduplicator(settings, parts);
   const tables = await openTables(settings, broker, parts);
+  const watch = new QueueWatch({ broker, tenants: () => tables.tables.tenants(), ...parts });
   const service = openService(deduplicator, broker, tables.tables, leaseMs, parts);
   return {
     module: AppModule.create({ service, clock: parts.clock }),
     admit: admitEvents(service),
-    checks: { dedupe: () => deduplicator.ping(), broker: () => broker.ping() },
-    background: tables.background,
+    checks: { dedupe: () => deduplicator.ping(), broker: () => broker.ping(), queues: watch.check },
+    background: [...tables.background, (signal) => watch.run(parts.sleeper, signal)],
     close: async () => {
       await deduplicator.close();
       await broker.close();

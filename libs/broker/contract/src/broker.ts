@@ -52,6 +52,17 @@ export interface QueueStats {
   readonly bytes: bigint;
   readonly bytesMax: bigint;
   readonly deadLetters: bigint;
+  /** How long the oldest of these messages has been stored; 0 when there is none. Between hosts as exact as their clocks. */
+  readonly oldestAgeMs: number;
+}
+
+/** What is otherwise about a tenant's queue than it must be. */
+export interface QueueFinding {
+  readonly tenant: string;
+  /** In words for an operator. */
+  readonly detail: string;
+  /** It was put right by the look that found it. */
+  readonly mended: boolean;
 }
 
 export interface ConsumerOptions {
@@ -113,6 +124,11 @@ export interface Broker {
 
   /** Creates or resizes the tenant's queue. A smaller budget never drops what is stored. Durable. */
   openQueue(tenant: string, bytesMax: bigint): Promise<void>;
+  /**
+   * Whether the queues that this process opened still are what they must be (ING-6): where others can change or delete them, a promise of
+   * theirs, such as the duplicate window, may hold no more. Puts right what is ours to change, and tells all that it found.
+   */
+  verifyQueues(): Promise<readonly QueueFinding[]>;
   /** Tenants that have a queue, in UTF-8 order. */
   queues(): Promise<readonly string[]>;
 

@@ -9,6 +9,7 @@ import type {
   NotificationWatch,
   PublishOptions,
   PublishOutcome,
+  QueueFinding,
   QueueStats,
   Topic,
 } from './broker.ts';
@@ -82,6 +83,12 @@ export class MemoryBroker implements Broker {
     byTenant.set(tenant, queue);
   }
 
+  /** Nobody but its brokers reaches the model. */
+  async verifyQueues(): Promise<readonly QueueFinding[]> {
+    this.#checkOpen();
+    return [];
+  }
+
   async queues(): Promise<readonly string[]> {
     this.#checkOpen();
     return [...this.shared.byTenant.keys()].sort(compareUtf8);
@@ -108,7 +115,7 @@ export class MemoryBroker implements Broker {
   }
 
   async stats(tenant: string): Promise<QueueStats> {
-    return this.queueOf(tenant).stats();
+    return this.queueOf(tenant).stats(this.#options.clock.monotonic());
   }
 
   async deadLetters(tenant: string, after: bigint, limit: number): Promise<readonly DeadLetter[]> {

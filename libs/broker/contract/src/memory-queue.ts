@@ -13,6 +13,7 @@ export interface Unsettled {
 export class MemoryQueue {
   readonly name: string;
   readonly messages = new Map<bigint, MemoryMessage>();
+  readonly storedAtMs = new Map<bigint, number>();
   readonly consumers = new Map<string, Map<bigint, Unsettled>>();
   readonly keys = new Map<string, { readonly seq: bigint; readonly storedAtMs: number }>();
   readonly deadLetters: DeadLetter[] = [];
@@ -30,12 +31,14 @@ export class MemoryQueue {
     return [...this.messages.values()].reduce((total, message) => total + sizeOf(message), 0n);
   }
 
-  stats(): QueueStats {
+  stats(nowMs: number): QueueStats {
+    const oldestMs = Math.min(nowMs, ...[...this.messages.keys()].map((seq) => this.storedAtMs.get(seq)!));
     return {
       messages: BigInt(this.messages.size),
       bytes: this.bytes,
       bytesMax: this.bytesMax,
       deadLetters: BigInt(this.deadLetters.length),
+      oldestAgeMs: nowMs - oldestMs,
     };
   }
 
@@ -49,6 +52,7 @@ export class MemoryQueue {
     const message = { topic, queue: this.name, body: body.slice(), idempotencyKey: key };
     if (!this.fits(sizeOf(message))) return { kind: 'full', detail: `${this.name} is full` };
     const seq = this.nextSeq();
+    this.storedAtMs.set(seq, nowMs);
     this.keep({ ...message, seq });
     if (key !== null) this.keys.set(key, { seq, storedAtMs: nowMs });
     return { kind: 'stored', seq };

@@ -7,6 +7,7 @@ import type {
   NotificationWatch,
   PublishOptions,
   PublishOutcome,
+  QueueFinding,
   QueueStats,
   Topic,
 } from './broker.ts';
@@ -67,6 +68,10 @@ export class ScriptedBroker implements Broker {
 
   openQueue(tenant: string, bytesMax: bigint): Promise<void> {
     return this.#inner.openQueue(tenant, bytesMax);
+  }
+
+  verifyQueues(): Promise<readonly QueueFinding[]> {
+    return this.#inner.verifyQueues();
   }
 
   queues(): Promise<readonly string[]> {

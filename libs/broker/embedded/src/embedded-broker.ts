@@ -7,6 +7,7 @@ import {
   type NotificationWatch,
   type PublishOptions,
   type PublishOutcome,
+  type QueueFinding,
   type QueueStats,
   type Topic,
   budgetBytes,
@@ -57,6 +58,12 @@ export class EmbeddedBroker implements Broker {
     return this.#write(work);
   }
 
+  /** Nobody but this software writes the file. */
+  async verifyQueues(): Promise<readonly QueueFinding[]> {
+    this.#parts.file.read(() => {});
+    return [];
+  }
+
   async queues(): Promise<readonly string[]> {
     return this.#parts.file.read(() => this.#parts.queues.tenants());
   }
@@ -67,7 +74,7 @@ export class EmbeddedBroker implements Broker {
     if (refused) return refused;
     const key = options.idempotencyKey ?? null;
     const bytes = budgetBytes(topic.table, key, body);
-    const work = () => this.#parts.publish.run({ topic, body, key, bytes });
+    const work = (nowMs: number) => this.#parts.publish.run({ topic, body, key, bytes }, nowMs);
     const write = { work, durable: true, wakes: true, bytes: body.byteLength };
     return this.#parts.writes.run(write).catch(outcomeOf);
   }
@@ -80,7 +87,12 @@ export class EmbeddedBroker implements Broker {
   }
 
   async stats(tenant: string): Promise<QueueStats> {
-    return statsOf(this.#queueOf(tenant));
+    const { file, queues, queueClock } = this.#parts;
+    const queue = this.#queueOf(tenant);
+    return file.read(() => {
+      const { nowMs } = queueClock.look();
+      return { ...statsOf(queue), oldestAgeMs: Math.max(0, nowMs - (queues.oldestStoredAtMs(queue) ?? nowMs)) };
+    });
   }
 
   async deadLetters(tenant: string, after: bigint, limit: number): Promise<readonly DeadLetter[]> {

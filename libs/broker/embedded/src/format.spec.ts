@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import Sqlite from 'better-sqlite3';
-import { SpecQueue, drain, tell } from './spec-queue.ts';
+import { SpecQueue, TENANT, drain, tell } from './spec-queue.ts';
 
 let queue: SpecQueue;
 beforeEach(async () => (queue = await SpecQueue.make()));
@@ -8,11 +8,25 @@ afterEach(() => queue.end());
 
 test('OPS-5: a file of a newer format is refused in one line', async () => {
   await (await queue.open()).close();
-  change('PRAGMA user_version = 2');
+  change('PRAGMA user_version = 3');
   await expect(queue.open()).rejects.toMatchObject({
     code: 'misconfigured',
-    message: `${queue.file}: format 2 is newer than 1, the newest that this build reads`,
+    message: `${queue.file}: format 3 is newer than 2, the newest that this build reads`,
   });
+});
+
+// kills: format.ts: else if (isBehind(format)) addStoredAt => else if (isBehind('foreign')) addStoredAt
+test('OPS-5: a file of format 1 is brought up to date with what it holds, also under a process that has it open', async () => {
+  const { broker: old } = await queue.start();
+  await tell(old, 'a');
+  change('ALTER TABLE messages DROP COLUMN stored_at_ms; PRAGMA user_version = 1');
+  await queue.pass(5000);
+  const [one, two] = await Promise.all([queue.open(), queue.open()]);
+  await queue.pass(1000);
+  await tell(one!, 'b');
+  await tell(old, 'c');
+  expect(await two!.stats(TENANT)).toMatchObject({ messages: 3n, oldestAgeMs: 1000 });
+  expect(await drain(await two!.consume(TENANT, { name: 'worker', ackWaitMs: 1000 }))).toEqual(['a', 'b', 'c']);
 });
 
 test('OPS-5: an SQLite file of something else is refused and left as it is', async () => {

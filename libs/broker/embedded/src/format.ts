@@ -1,10 +1,11 @@
 import type { Database } from 'better-sqlite3';
-import { Fault } from '@tidemark/libs-kernel';
+import { type Clock, Fault } from '@tidemark/libs-kernel';
+import { QueueClock } from './queue-clock.ts';
 import { transact } from './transact.ts';
 
 /** Marks the file as a queue file of ours ("tmQ1"). */
 const APPLICATION_ID = 0x746d5131;
-const FORMAT = 1;
+const FORMAT = 2;
 
 /**
  * queues      one row a tenant: budget, exact counts, the seq given last. Its name is given once and to no other queue ever
@@ -24,7 +25,7 @@ CREATE TABLE queues (
 ) STRICT;
 CREATE TABLE messages (
   id INTEGER PRIMARY KEY, queue_id INTEGER NOT NULL, seq INTEGER NOT NULL, bytes INTEGER NOT NULL,
-  table_name TEXT NOT NULL, key TEXT, body BLOB NOT NULL, UNIQUE (queue_id, seq)
+  table_name TEXT NOT NULL, key TEXT, body BLOB NOT NULL, stored_at_ms INTEGER NOT NULL, UNIQUE (queue_id, seq)
 ) STRICT;
 CREATE TABLE keys (
   id INTEGER PRIMARY KEY, queue_id INTEGER NOT NULL, first_seq INTEGER NOT NULL, stored_at_ms INTEGER NOT NULL, keys TEXT NOT NULL
@@ -51,13 +52,15 @@ PRAGMA user_version = ${FORMAT};
 `;
 
 /**
- * Makes the tables of an empty file; refuses a file of something else, and one of a newer build, in one line (OPS-5). Of several
- * processes that come to an empty file together one makes them.
+ * Makes the tables of an empty file, and brings one of an older build up to date; refuses a file of something else, and one of a newer
+ * build, in one line (OPS-5). Of several processes that come to a file together one does so.
  */
-export function prepareFormat(db: Database): void {
-  if (readFormat(db) === 'empty') {
+export function prepareFormat(db: Database, clock: Clock): void {
+  if (isBehind(readFormat(db))) {
     transact(db, () => {
-      if (readFormat(db) === 'empty') db.exec(SCHEMA);
+      const format = readFormat(db);
+      if (format === 'empty') db.exec(SCHEMA);
+      else if (isBehind(format)) addStoredAt(db, clock);
     });
   }
   const format = readFormat(db);
@@ -69,7 +72,21 @@ export function prepareFormat(db: Database): void {
     );
 }
 
-function readFormat(db: Database): number | 'empty' | 'foreign' {
+const isBehind = (format: Format): boolean => format === 'empty' || (format !== 'foreign' && format < FORMAT);
+
+/**
+ * From 1 to 2. When its messages were stored was not written down: they count from now. A process of the older build that has the file open
+ * goes on storing, and what it stores counts from now too.
+ */
+function addStoredAt(db: Database, clock: Clock): void {
+  const nowMs = new QueueClock(db, clock).tick();
+  db.exec(`ALTER TABLE messages ADD COLUMN stored_at_ms INTEGER NOT NULL DEFAULT ${nowMs};
+           PRAGMA user_version = ${FORMAT}`);
+}
+
+type Format = number | 'empty' | 'foreign';
+
+function readFormat(db: Database): Format {
   const tables = db.prepare('SELECT count(*) FROM sqlite_schema').pluck().get();
   if (Number(tables) === 0) return 'empty';
   if (Number(db.pragma('application_id', { simple: true })) !== APPLICATION_ID) return 'foreign';

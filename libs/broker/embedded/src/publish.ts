@@ -21,11 +21,11 @@ export class Publish {
     this.#queues = queues;
     this.#keys = keys;
     this.#insert = db.prepare(
-      'INSERT INTO messages (queue_id, seq, bytes, table_name, key, body) VALUES (?, ?, ?, ?, ?, ?)',
+      'INSERT INTO messages (queue_id, seq, bytes, stored_at_ms, table_name, key, body) VALUES (?, ?, ?, ?, ?, ?, ?)',
     );
   }
 
-  run({ topic, body, key, bytes }: Message): PublishOutcome {
+  run({ topic, body, key, bytes }: Message, nowMs: number): PublishOutcome {
     const queue = this.#queues.get(topic.tenant);
     if (!queue) return { kind: 'full', detail: 'the tenant has no queue' };
     const first = key === null ? undefined : this.#keys.firstCopy(queue.id, key);
@@ -33,7 +33,7 @@ export class Publish {
     if (!queue.fits(bytes))
       return { kind: 'full', detail: `the queue holds ${queue.bytes} of ${queue.bytesMax} bytes` };
     const seq = queue.addMessage(bytes);
-    this.#insert.run(queue.id, seq, bytes, topic.table, key, body);
+    this.#insert.run(queue.id, seq, bytes, BigInt(nowMs), topic.table, key, body);
     if (key !== null) this.#keys.remember(queue.id, key, seq);
     return { kind: 'stored', seq };
   }

@@ -67,13 +67,13 @@ export async function openQueueFile(options: OpenFileOptions): Promise<QueueFile
   }
 }
 
-function tryToOpen({ folder, fileBytesMax }: OpenFileOptions): QueueFile {
+function tryToOpen({ folder, fileBytesMax, clock }: OpenFileOptions): QueueFile {
   const db = openIn(resolve(folder));
   try {
     db.pragma('journal_mode = WAL');
     db.pragma('synchronous = FULL');
     db.pragma(`journal_size_limit = ${LOG_BYTES_KEPT}`);
-    prepareFormat(db);
+    prepareFormat(db, clock);
     if (fileBytesMax !== undefined) limitPages(db, fileBytesMax);
     return new QueueFile(db);
   } catch (thrown) {

@@ -79,6 +79,7 @@ export class Queues implements Participant {
   readonly #create;
   readonly #resize;
   readonly #tenants;
+  readonly #oldest;
 
   constructor(db: Database) {
     this.#find = db.prepare<[string], Columns>('SELECT * FROM queues WHERE tenant = ?').safeIntegers();
@@ -92,6 +93,9 @@ export class Queues implements Participant {
     this.#resize = db.prepare('UPDATE queues SET bytes_max = ? WHERE tenant = ?');
     // The BINARY collation compares the bytes of UTF-8.
     this.#tenants = db.prepare<[], string>('SELECT tenant FROM queues ORDER BY tenant').pluck();
+    this.#oldest = db
+      .prepare<[bigint], number>('SELECT stored_at_ms FROM messages WHERE queue_id = ? ORDER BY seq LIMIT 1')
+      .pluck();
   }
 
   begin(): void {
@@ -120,6 +124,11 @@ export class Queues implements Participant {
     return columns && new QueueRow(columns);
   }
 
+  /** On the queue's clock; undefined for an empty queue. */
+  oldestStoredAtMs({ id }: QueueRow): number | undefined {
+    return this.#oldest.get(id);
+  }
+
   /** Inside a transaction. Seqs of a new queue rise from `seqFrom`. */
   open(tenant: string, bytesMax: bigint, name: string, seqFrom: bigint): void {
     if (this.#resize.run(bytesMax, tenant).changes === 0) this.#create.run(tenant, name, bytesMax, seqFrom);
@@ -131,6 +140,6 @@ export class Queues implements Participant {
   }
 }
 
-export function statsOf({ messages, bytes, bytesMax, deadLetters }: QueueRow): QueueStats {
+export function statsOf({ messages, bytes, bytesMax, deadLetters }: QueueRow): Omit<QueueStats, 'oldestAgeMs'> {
   return { messages, bytes, bytesMax, deadLetters };
 }

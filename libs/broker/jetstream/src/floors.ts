@@ -7,9 +7,9 @@ export function floorOf({ num_ack_pending, delivered, ack_floor }: ConsumerInfo)
   return BigInt(num_ack_pending === 0 ? delivered.stream_seq : ack_floor.stream_seq);
 }
 
-/** Of no durable: there is no bound. */
-export function lowestFloor(durables: readonly ConsumerInfo[]): bigint {
-  return durables.map(floorOf).reduce(least, SEQ_MAX);
+/** Of no durable: there is no bound, unless `withoutDurable` is one. */
+export function lowestFloor(durables: readonly ConsumerInfo[], withoutDurable = SEQ_MAX): bigint {
+  return durables.length === 0 ? withoutDurable : durables.map(floorOf).reduce(least);
 }
 
 export function least(a: bigint, b: bigint): bigint {

@@ -7,13 +7,14 @@ import {
   type NotificationWatch,
   type PublishOptions,
   type PublishOutcome,
+  type QueueFinding,
   type QueueStats,
   type Topic,
   checkPublish,
   checkTenant,
   checkWellFormed,
 } from '@tidemark/libs-broker-contract';
-import { Fault } from '@tidemark/libs-kernel';
+import { type Clock, Fault } from '@tidemark/libs-kernel';
 import type { JetStreamManager } from 'nats';
 import { Durable } from './durables.ts';
 import { type ConsumerParts, JetStreamConsumer } from './jetstream-consumer.ts';
@@ -23,6 +24,7 @@ import type { Publish } from './publish.ts';
 import type { Queue, Queues } from './queues.ts';
 import type { BrokerLog } from './link.ts';
 import type { Rooms } from './rooms.ts';
+import type { Unsettled } from './trimmer.ts';
 
 export interface BrokerParts extends ConsumerParts {
   readonly manager: JetStreamManager;
@@ -33,6 +35,7 @@ export interface BrokerParts extends ConsumerParts {
   readonly notifications: Notifications;
   readonly managed: boolean;
   readonly log: BrokerLog;
+  readonly clock: Clock;
 }
 
 /** The queues of one server or cluster, below one prefix. */
@@ -61,6 +64,11 @@ export class JetStreamBroker implements Broker {
     this.#parts.rooms.forget(tenant);
   }
 
+  async verifyQueues(): Promise<readonly QueueFinding[]> {
+    this.#checkOpen();
+    return this.#write(this.#parts.queues.verify());
+  }
+
   async queues(): Promise<readonly string[]> {
     this.#checkOpen();
     return this.#parts.queues.list();
@@ -84,13 +92,16 @@ export class JetStreamBroker implements Broker {
 
   async stats(tenant: string): Promise<QueueStats> {
     this.#checkOpen();
-    const { queues, deadLetters, trimmer } = this.#parts;
+    const { queues, deadLetters, trimmer, clock } = this.#parts;
     const queue = await queues.get(tenant);
     const [unsettled, parked] = await Promise.all([
       trimmer.unsettled(tenant, queue.info.state),
       deadLetters.count(tenant),
     ]);
-    return { ...held(queue, unsettled), deadLetters: parked };
+    const oldestAtMs = unsettled.messages === 0 ? undefined : await queues.storedAtMs(queue, unsettled.from);
+    const nowMs = clock.now();
+    const oldestAgeMs = Math.max(0, nowMs - (oldestAtMs ?? nowMs));
+    return { ...held(queue, unsettled), deadLetters: parked, oldestAgeMs };
   }
 
   async deadLetters(tenant: string, after: bigint, limit: number): Promise<readonly DeadLetter[]> {
@@ -149,9 +160,7 @@ export class JetStreamBroker implements Broker {
 }
 
 /** Acked messages that are kept for their ids give way when room is needed: they do not count. What the others take is their share. */
-function held({ info }: Queue, unsettled: bigint | undefined): Omit<QueueStats, 'deadLetters'> {
-  const stored = BigInt(info.state.messages);
-  const messages = unsettled === undefined || unsettled > stored ? stored : unsettled;
-  const bytes = stored === 0n ? 0n : (BigInt(info.state.bytes) * messages) / stored;
-  return { messages, bytes, bytesMax: BigInt(info.config.max_bytes) };
+function held({ info: { state, config } }: Queue, { messages }: Unsettled) {
+  const bytes = state.messages === 0 ? 0n : (BigInt(state.bytes) * BigInt(messages)) / BigInt(state.messages);
+  return { messages: BigInt(messages), bytes, bytesMax: BigInt(config.max_bytes) };
 }

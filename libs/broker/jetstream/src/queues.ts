@@ -1,12 +1,19 @@
 import { Fault, compareUtf8 } from '@tidemark/libs-kernel';
-import { checkTenant } from '@tidemark/libs-broker-contract';
+import { type QueueFinding, checkTenant } from '@tidemark/libs-broker-contract';
 import type { JetStreamManager, StreamInfo } from 'nats';
 import type { BrokerLog, Link } from './link.ts';
 import { REFUSED, refusalNumber, throwFault } from './map-error.ts';
 import type { Names } from './names.ts';
 import { baseOf } from './places.ts';
-import { verifyTenant } from './topology.ts';
-import { type StreamSettings, type WantedStream, deadLetterStream, differences, queueStream } from './stream-config.ts';
+import { streamsOf, verifyTenant } from './topology.ts';
+import {
+  type StreamSettings,
+  type WantedStream,
+  deadLetterStream,
+  differences,
+  lasting,
+  queueStream,
+} from './stream-config.ts';
 
 export interface QueuesParts {
   readonly link: Link;
@@ -35,10 +42,10 @@ export class Queues {
   readonly #parts: QueuesParts;
   /** Budgets that this process asked for. */
   readonly #budgets = new Map<string, bigint>();
-  /** Windows that were told to be odd. */
-  readonly #odd = new Map<string, number>();
   /** Of each tenant's queue as it was seen last, and the newest number that a publish got. */
   readonly #bases = new Map<string, { readonly base: bigint; last: number }>();
+  /** Of each queue by its name, the message that was the oldest when somebody asked last. */
+  readonly #oldest = new Map<string, { readonly from: bigint; readonly storedAtMs: number }>();
 
   constructor(parts: QueuesParts) {
     this.#parts = parts;
@@ -46,7 +53,11 @@ export class Queues {
 
   async open(tenant: string, bytesMax: bigint): Promise<void> {
     const { names, settings, managed } = this.#parts;
-    if (!managed) return verifyTenant({ ...this.#parts, queues: this }, tenant);
+    if (!managed) {
+      await verifyTenant({ ...this.#parts, queues: this }, tenant);
+      this.#budgets.set(tenant, bytesMax);
+      return;
+    }
     // Dead letters first: a message that can be stored can be parked.
     const held = (await this.#info(names.deadLetterStream(tenant)))?.state.bytes ?? 0;
     await this.ensure(deadLetterStream(names, tenant, bytesMax, held, settings));
@@ -60,6 +71,13 @@ export class Queues {
     if (bytesMax === undefined || !this.#parts.managed) return false;
     await this.open(tenant, bytesMax);
     return true;
+  }
+
+  /** Every queue that was opened here, as it is by now. */
+  async verify(): Promise<QueueFinding[]> {
+    const found: QueueFinding[] = [];
+    for (const tenant of this.#budgets.keys()) found.push(...(await this.#verifyOne(tenant)));
+    return found;
   }
 
   async list(): Promise<readonly string[]> {
@@ -80,7 +98,6 @@ export class Queues {
     const stream = this.#parts.names.queueStream(tenant);
     const info = await this.#info(stream);
     if (!info) return undefined;
-    this.#checkWindow(tenant, info);
     const base = baseOf(info.created);
     if (this.#bases.get(tenant)?.base !== base) this.#bases.set(tenant, { base, last: 0 });
     return { stream, name: `${stream} ${info.created}`, base, info };
@@ -130,6 +147,22 @@ export class Queues {
     return found;
   }
 
+  /** When the first message from that number on was stored, by the server's clock; undefined when there is none. */
+  async storedAtMs({ stream, name }: Queue, from: bigint): Promise<number | undefined> {
+    // A message that waits is the oldest one for a long time.
+    const known = this.#oldest.get(name);
+    if (known?.from === from) return known.storedAtMs;
+    try {
+      const query = { seq: Number(from), next_by_subj: '>' };
+      const { time } = await this.ask(() => this.#parts.manager.streams.getMessage(stream, query));
+      this.#oldest.set(name, { from, storedAtMs: time.getTime() });
+      return time.getTime();
+    } catch (thrown) {
+      if (refusalNumber(thrown) === REFUSED.noMessage) return undefined;
+      return throwFault(thrown);
+    }
+  }
+
   ask<T>(send: () => Promise<T>): Promise<T> {
     this.#parts.link.checkOpen();
     return this.#parts.link.ask(send, this.#parts.callPatienceMs);
@@ -139,16 +172,30 @@ export class Queues {
     return this.ask(send).catch(throwFault);
   }
 
-  /** The lease of a claim is bound to the window: who changes it under a running service is to hear of it. */
-  #checkWindow(tenant: string, { config }: StreamInfo): void {
-    const { settings, log } = this.#parts;
-    const windowMs = config.duplicate_window / 1_000_000;
-    if (windowMs === settings.duplicateWindowMs || this.#odd.get(tenant) === windowMs) return;
-    this.#odd.set(tenant, windowMs);
-    log.warn(
-      { tenant, windowMs, expectedMs: settings.duplicateWindowMs },
-      'the duplicate window of a queue was changed',
-    );
+  async #verifyOne(tenant: string): Promise<QueueFinding[]> {
+    const { names, settings, managed } = this.#parts;
+    const wanted = streamsOf(tenant, names, settings).map(lasting);
+    const found = await this.findings(wanted);
+    if (found.length === 0) return [];
+    if (managed) await this.#mend(tenant, wanted);
+    const left = managed ? await this.findings(wanted) : found;
+    const mended = found.filter((detail) => !left.includes(detail));
+    return [
+      ...mended.map((detail) => ({ tenant, detail, mended: true })),
+      ...left.map((detail) => ({ tenant, detail, mended: false })),
+    ];
+  }
+
+  async #mend(tenant: string, wanted: readonly WantedStream[]): Promise<void> {
+    const { log } = this.#parts;
+    try {
+      for (const stream of wanted) {
+        if (await this.#info(stream.name)) await this.ensure(stream);
+        else await this.reopen(tenant);
+      }
+    } catch (thrown) {
+      log.warn({ tenant, error: thrown }, 'a queue that was changed cannot be put right');
+    }
   }
 
   async #info(stream: string): Promise<StreamInfo | undefined> {

@@ -78,3 +78,11 @@ export function differences(actual: StreamConfig, wanted: WantedStream): string[
 export function withoutBudget({ max_bytes: _, ...wanted }: WantedStream): WantedStream {
   return wanted as WantedStream;
 }
+
+/**
+ * What must stay while processes run: the promises of a queue rest on it. Size and copies are those of whoever opened it last, which may be
+ * a process with newer settings.
+ */
+export function lasting({ num_replicas: _, ...wanted }: WantedStream): WantedStream {
+  return withoutBudget(wanted as WantedStream);
+}

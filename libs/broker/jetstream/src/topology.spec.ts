@@ -80,19 +80,61 @@ natsTest('ING-6: a stream that is there gets the duplicate window, and keeps wha
   expect(broker.duplicateWindowMs).toBe(120_000);
 });
 
-natsTest('ING-6: a duplicate window that is changed under a running service is told', async (nats) => {
+// kills: queues.ts: if (managed) await this.#mend => if (!managed) await this.#mend
+natsTest(
+  'ING-6: what somebody changes of a queue under a running service is found, told and put right',
+  async (nats) => {
+    spec = new SpecBroker(nats.endpoint);
+    const { broker } = await spec.start({}, 1_000_000n);
+    const [queue, deadLetters] = [`${spec.prefix}_INGEST_${TENANT}`, `${spec.prefix}_DLQ_${TENANT}`];
+    await using operator = await operatorOf(nats.endpoint);
+    await operator.streams.update(queue, { duplicate_window: 5e9, discard: 'old' as never, max_bytes: 2_000_000 });
+    await operator.streams.delete(deadLetters);
+    expect(await broker.verifyQueues()).toEqual(
+      [
+        `${queue}: discard is "old", must be "new"`,
+        `${queue}: duplicate_window is 5000000000, must be 120000000000`,
+        `${deadLetters}: is not there`,
+      ].map((detail) => ({ tenant: TENANT, detail, mended: true })),
+    );
+    expect(await broker.verifyQueues()).toEqual([]);
+    expect((await operator.streams.info(queue)).config).toMatchObject({ duplicate_window: WINDOW_NS, discard: 'new' });
+    expect((await operator.streams.info(deadLetters)).config.num_replicas).toBe(1);
+  },
+);
+
+natsTest('ING-6: a queue that is deleted under a running service is there again, with its budget', async (nats) => {
   spec = new SpecBroker(nats.endpoint);
-  const { broker } = await spec.start();
+  const { broker } = await spec.start({}, 1_000_000n);
+  const queue = `${spec.prefix}_INGEST_${TENANT}`;
   await using operator = await operatorOf(nats.endpoint);
-  await operator.streams.update(`${spec.prefix}_INGEST_${TENANT}`, { duplicate_window: 5e9 });
-  await broker.stats(TENANT);
-  await broker.stats(TENANT);
-  expect(spec.log).toEqual([
-    {
-      message: 'the duplicate window of a queue was changed',
-      fields: { tenant: TENANT, windowMs: 5000, expectedMs: 120_000 },
-    },
-  ]);
+  await operator.streams.delete(queue);
+  expect(await broker.verifyQueues()).toEqual([{ tenant: TENANT, detail: `${queue}: is not there`, mended: true }]);
+  expect(await broker.stats(TENANT)).toMatchObject({ messages: 0n, bytesMax: 1_000_000n });
+});
+
+// kills: stream-config.ts: return withoutBudget(wanted as WantedStream) => return wanted as WantedStream
+natsTest('ING-6: size and copies stay those of who opened the queue last', async (nats) => {
+  spec = new SpecBroker(nats.endpoint);
+  const { broker } = await spec.start({}, 1_000_000n);
+  await (await spec.open()).openQueue(TENANT, 2_000_000n);
+  expect(await broker.verifyQueues()).toEqual([]);
+  expect(await broker.stats(TENANT)).toMatchObject({ bytesMax: 2_000_000n });
+});
+
+natsTest('ING-6: of an operator’s queue everything that is otherwise is told at every look, and left', async (nats) => {
+  spec = new SpecBroker(nats.endpoint);
+  await spec.start({}, 1_000_000n);
+  const queue = `${spec.prefix}_INGEST_${TENANT}`;
+  const broker = await spec.open(OPERATED);
+  await broker.openQueue(TENANT, 5n);
+  await using operator = await operatorOf(nats.endpoint);
+  await operator.streams.update(queue, { duplicate_window: 5e9 });
+  const finding = { tenant: TENANT, detail: `${queue}: duplicate_window is 5000000000, must be ${WINDOW_NS}` };
+  expect(await broker.verifyQueues()).toEqual([{ ...finding, mended: false }]);
+  expect(await broker.verifyQueues()).toEqual([{ ...finding, mended: false }]);
+  await operator.streams.update(queue, { duplicate_window: WINDOW_NS });
+  expect(await broker.verifyQueues()).toEqual([]);
 });
 
 // kills: stream-config.ts: DEAD_LETTER_BYTES_MIN, bytesHeld) => DEAD_LETTER_BYTES_MIN)

@@ -4,7 +4,14 @@ import { durableDifferences } from './durable-config.ts';
 import { REFUSED, refusalNumber, throwFault } from './map-error.ts';
 import type { Names } from './names.ts';
 import type { Queues } from './queues.ts';
-import { type StreamSettings, deadLetterStream, leaseStream, queueStream, withoutBudget } from './stream-config.ts';
+import {
+  type StreamSettings,
+  type WantedStream,
+  deadLetterStream,
+  leaseStream,
+  queueStream,
+  withoutBudget,
+} from './stream-config.ts';
 
 export interface TopologyParts {
   readonly queues: Queues;
@@ -21,7 +28,7 @@ export interface Expected {
 /** For streams of an operator: nothing is made or changed, and everything that is wrong with any of them is told in one fault. */
 export async function verifyTopology(parts: TopologyParts, { tenants, consumers = [] }: Expected): Promise<void> {
   const { queues, names, settings } = parts;
-  const streams = [leaseStream(names, settings), ...tenants.flatMap((tenant) => streamsOf(tenant, parts))];
+  const streams = [leaseStream(names, settings), ...tenants.flatMap((tenant) => streamsOf(tenant, names, settings))];
   const findings = await queues.findings(streams);
   for (const tenant of tenants)
     for (const consumer of consumers) findings.push(...(await durableFindings(parts, tenant, consumer)));
@@ -30,10 +37,11 @@ export async function verifyTopology(parts: TopologyParts, { tenants, consumers 
 
 /** As verifyTopology, for the streams of one tenant. */
 export async function verifyTenant(parts: TopologyParts, tenant: string): Promise<void> {
-  tellFindings(await parts.queues.findings(streamsOf(tenant, parts)));
+  tellFindings(await parts.queues.findings(streamsOf(tenant, parts.names, parts.settings)));
 }
 
-function streamsOf(tenant: string, { names, settings }: TopologyParts) {
+/** Those of a tenant; how large they may be is left open. */
+export function streamsOf(tenant: string, names: Names, settings: StreamSettings): readonly WantedStream[] {
   return [
     withoutBudget(queueStream(names, tenant, 0n, settings)),
     withoutBudget(deadLetterStream(names, tenant, 0n, 0, settings)),

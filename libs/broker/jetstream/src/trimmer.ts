@@ -29,6 +29,14 @@ const AGED_TRIM_EVERY_MS = 1000;
 /** A server tells its consumers a moment after it answered the publisher. */
 const LAG_MS_MAX = 64;
 
+/** What not every durable consumer has acked. */
+export interface Unsettled {
+  /** Exact for one durable; for several what the slowest has left. */
+  readonly messages: number;
+  /** No message before this one is among them. */
+  readonly from: bigint;
+}
+
 export interface AckedQueue {
   readonly tenant: string;
   /** Which incarnation: seqs of another one say nothing about this one's. */
@@ -96,11 +104,12 @@ export class Trimmer {
     return start;
   }
 
-  /** Not acked by every durable: exact for one, for several what the slowest has left. */
-  async unsettled(tenant: string, state: StreamState): Promise<bigint | undefined> {
+  /** Without a durable every message is. */
+  async unsettled(tenant: string, state: StreamState): Promise<Unsettled> {
     const durables = await this.inStep(state, () => this.#durables(tenant));
-    if (durables.length === 0) return undefined;
-    return BigInt(Math.max(...durables.map(({ num_pending, num_ack_pending }) => num_pending + num_ack_pending)));
+    const left = durables.map(({ num_pending, num_ack_pending }) => num_pending + num_ack_pending);
+    const messages = durables.length === 0 ? state.messages : Math.min(state.messages, Math.max(...left));
+    return { messages, from: lowestFloor(durables, 0n) + 1n };
   }
 
   /** Asks until the consumers know of every message that was stored, some times: who removed a message by hand leaves a gap. */

@@ -1,5 +1,6 @@
-import { deepEqual, ok } from 'node:assert/strict';
-import { type BrokerCase, TENANT, expectKind, expectTexts, fill, start, store, take, tell } from './harness.ts';
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import type { Consumer, Delivery } from '../broker.ts';
+import { type BrokerCase, TENANT, expectKind, expectTexts, fill, join, start, store, take, tell } from './harness.ts';
 
 const SMALL_BYTES = 20_000n;
 
@@ -75,4 +76,44 @@ export const budgetCases: readonly BrokerCase[] = [
       deepEqual([none.bytesMax, none.deadLetters], [SMALL_BYTES, 0n]);
     },
   },
+  {
+    title: 'OPS-4: stats tell how long the oldest message waits that some durable consumer has not acked',
+    kills: 'ageOfTheNewest',
+    alsoFails: ['firstAckRemoves'],
+    async run(harness) {
+      const { broker, worker } = await start(harness);
+      const audit = await join(broker, 'audit');
+      const age = async () => (await broker.stats(TENANT)).oldestAgeMs;
+      equal(await age(), 0);
+      await store(broker, 'old');
+      await harness.pass(1000);
+      await store(broker, 'young');
+      const [old, young] = await takeInOrder(worker);
+      ok((await age()) >= 800, 'the oldest counts');
+      await worker.ack([old!]);
+      ok((await age()) >= 800, 'one durable consumer has not acked it');
+      const [oldForAudit, youngForAudit] = await takeInOrder(audit);
+      await audit.ack([oldForAudit!]);
+      ok((await age()) < 800, 'nobody waits for it any more');
+      await worker.ack([young!]);
+      await audit.ack([youngForAudit!]);
+      equal(await age(), 0);
+    },
+  },
+  {
+    title: 'ING-6: queues that nobody touched are as they must be',
+    kills: 'findsFaultWithAll',
+    async run(harness) {
+      const { broker } = await start(harness);
+      await broker.openQueue('other', SMALL_BYTES);
+      await (await harness.open()).openQueue('other', SMALL_BYTES * 2n);
+      await store(broker, 'a');
+      deepEqual(await broker.verifyQueues(), []);
+    },
+  },
 ];
+
+/** Their order is the matter of another case. */
+async function takeInOrder(consumer: Consumer): Promise<Delivery[]> {
+  return [...(await take(consumer))].sort((one, other) => Number(one.seq - other.seq));
+}

@@ -1,4 +1,12 @@
-import type { Consumer, ConsumerOptions, Delivery, PublishOptions, PublishOutcome, Topic } from '../broker.ts';
+import type {
+  Consumer,
+  ConsumerOptions,
+  Delivery,
+  PublishOptions,
+  PublishOutcome,
+  QueueFinding,
+  Topic,
+} from '../broker.ts';
 import { MemoryBroker } from '../memory-broker.ts';
 import { MemoryConsumer } from '../memory-consumer.ts';
 import type { MemoryParts } from '../memory-harness.ts';
@@ -83,6 +91,14 @@ export const publishMutants: Readonly<Record<string, MemoryParts>> = {
 
 /** What a broker does at its ends, and around its queues, broken. */
 export const lifeMutants: Readonly<Record<string, MemoryParts>> = {
+  findsFaultWithAll: withBroker(
+    class extends MemoryBroker {
+      override async verifyQueues(): Promise<readonly QueueFinding[]> {
+        const tenants = await this.queues();
+        return tenants.map((tenant) => ({ tenant, detail: 'is odd', mended: true }));
+      }
+    },
+  ),
   restartForgetsKeys: withBroker(
     class extends MemoryBroker {
       override async close(): Promise<void> {

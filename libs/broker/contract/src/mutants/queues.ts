@@ -77,8 +77,16 @@ export const storeMutants: Readonly<Record<string, MemoryParts>> = {
   ),
   statsCountAcked: withQueue(
     class extends MemoryQueue {
-      override stats(): QueueStats {
-        return { ...super.stats(), messages: this.lastSeq };
+      override stats(nowMs: number): QueueStats {
+        return { ...super.stats(nowMs), messages: this.lastSeq };
+      }
+    },
+  ),
+  ageOfTheNewest: withQueue(
+    class extends MemoryQueue {
+      override stats(nowMs: number): QueueStats {
+        const newest = [...this.messages.keys()].at(-1);
+        return { ...super.stats(nowMs), oldestAgeMs: nowMs - (this.storedAtMs.get(newest ?? -1n) ?? nowMs) };
       }
     },
   ),
@@ -266,8 +274,8 @@ export const deadLetterMutants: Readonly<Record<string, MemoryParts>> = {
   ),
   deadLettersAreNotCounted: withQueue(
     class extends MemoryQueue {
-      override stats(): QueueStats {
-        return { ...super.stats(), deadLetters: 0n };
+      override stats(nowMs: number): QueueStats {
+        return { ...super.stats(nowMs), deadLetters: 0n };
       }
     },
   ),
