@@ -44,7 +44,7 @@ describe('a field is shown', () => {
     expect(valueOf('latest', ['\uffee', '1', 2n, 1n], ['😀', '2', 2n, 1n])).toBe('2');
   });
 
-  // kills: render-field.ts: String(byAge.reduce((sum, entry) => sum + totalOf(entry), 0n)) => String(byAge.reduce((sum, entry) => sum + Number(totalOf(entry)), 0))
+  // kills: render-field.ts: sum + totalOf(entry), 0n) => sum + Number(totalOf(entry)), 0)
   it('FLD-8: as the exact sum of its counts, also beyond 64 bits', () => {
     expect(valueOf('counter', ['1', '9007199254740993', 1n, 1n], ['-2', '-3', 1n, -2n])).toBe('9007199254740990');
     const most: Entry[] = ['1', '2', '3'].map((site) => [site, '9223372036854775807', 1n, 1n]);

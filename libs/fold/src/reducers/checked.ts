@@ -12,7 +12,7 @@ import { Spot } from './spot.ts';
  */
 export function checkedReducers(exported: object, file: string): LoadedReducers {
   const { reducers, indexes } = new Spot(exported, file).members(['reducers'], ['indexes']);
-  const checked = reducers.items().map(checkedReducer);
+  const checked = reducers.filledItems().map(checkedReducer);
   const twin = checked.findIndex(({ domain }, at) => checked.findIndex((other) => other.domain === domain) < at);
   if (twin >= 0) reducers.items()[twin]?.fail('another reducer has this domain');
   return {

@@ -51,6 +51,7 @@ describe('docs/examples/shop.ts', () => {
     });
   });
 
+  // kills: verbs.ts: String(frame.op.site), String(total.get(frame)), 'higher') => '1', String(total.get(frame)), 'higher')
   it('FLD-1: a counter sums the newest total of each site', async () => {
     const count = (site: bigint, lamport: bigint, value: string) =>
       ({ opType: 'count', field: 'sold', site, lamport, value }) as const;

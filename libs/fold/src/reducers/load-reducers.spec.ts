@@ -37,9 +37,12 @@ describe('reducers that are loaded from a file', () => {
     ['shop.mjs', DECLARATION],
   ])('are those of the declaration in %s', async (file, held) => {
     const { reducers, indexes } = await loadReducers(file, holding(held));
-    expect(reducers.map(({ domain, revision }) => [domain, revision])).toEqual([['shop', 3]]);
+    expect(reducers.map(({ domain, revision }) => [domain, revision])).toEqual([
+      ['event', 0],
+      ['shop', 3],
+    ]);
     expect(indexes).toEqual([{ kind: 'product', field: 'name' }]);
-    expect(reducers[0]?.reduce({ seq: 1n, op: anOp({ field: 'name' }) }).kind).toBe('folded');
+    expect(reducers[1]?.reduce({ seq: 1n, op: anOp({ field: 'name' }) }).kind).toBe('folded');
   });
 
   it.each([
@@ -60,6 +63,13 @@ describe('reducers that are loaded from a file', () => {
     expect(await problemOf('r.json', text)).toEqual(
       expected instanceof RegExp ? expect.stringMatching(expected) : expected,
     );
+  });
+
+  it('are without the built-in reducer of events when they have one themselves, and may fold nothing of a domain any more', async () => {
+    const left = { version: 1, domains: { event: { revision: 4, documents: {}, ops: [] } } };
+    const { reducers } = await loadReducers('r.ts', holding(left));
+    expect(reducers.map(({ domain, revision }) => [domain, revision])).toEqual([['event', 4]]);
+    expect(reducers[0]?.reduce({ seq: 1n, op: anOp({ domain: 'event' }) })).toEqual({ kind: 'not_folded' });
   });
 
   it('are refused when the file cannot be read or the module cannot be run', async () => {
@@ -101,6 +111,7 @@ describe('reducers that are loaded from a file', () => {
     expect(await problemOf('r.ts', exported)).toBe(expected);
   });
 
+  // kills: checked.ts: checked(reducer.reduce(sequenced)) => checked((0, reducer.reduce)(sequenced))
   it('keep `this` of a reducer that is an object of a class', async () => {
     class Counting {
       readonly domain = 'd';
@@ -111,7 +122,7 @@ describe('reducers that are loaded from a file', () => {
       }
     }
     const { reducers } = await loadReducers('r.ts', holding({ reducers: [new Counting()] }));
-    expect(reducers[0]?.reduce({ seq: 1n, op: anOp() })).toEqual({ kind: 'refused', reason: 'met 1' });
+    expect(reducers[1]?.reduce({ seq: 1n, op: anOp() })).toEqual({ kind: 'refused', reason: 'met 1' });
   });
 });
 

@@ -2,8 +2,12 @@ import type { SequencedOp } from '@tidemark/libs-op-store-contract';
 import { anOp } from '@tidemark/libs-op-store-contract/testing';
 import { MemoryViews } from '@tidemark/libs-views-contract/testing';
 import type { Op } from '@tidemark/libs-wire';
+import * as fc from 'fast-check';
+import { Reducers } from '../reduce.ts';
+import { anyTaskOp } from '../testing/tasks/arbitrary-op.ts';
 import type { Folded } from '../testing/tasks/canonical.ts';
-import { fold, parsed, taskReducers, textsOf } from '../testing/tasks/fold.ts';
+import { exampleReducers, fold, parsed, taskReducers, textsOf } from '../testing/tasks/fold.ts';
+import { checkedReducers } from './checked.ts';
 
 /** The catalogue's documented exceptions from "any order": each has one result here. */
 describe('ops that a well-behaved log does not hold', () => {
@@ -25,6 +29,7 @@ describe('ops that a well-behaved log does not hold', () => {
     expect(folded).toEqual({ 'item/ab12.7x3k': { title: 'y', created: 'then', updated: 'then' } });
   });
 
+  // kills: verbs.ts: member, element, 'lower') => member, element, 'higher')
   it('FLD-1: of two adds with one op id the lower version stays, then the lower seq', async () => {
     const add = { targetKind: 'label', opType: 'add', opId: 'one' };
     const labels = (label: string) => ({ ...add, targetId: `a\u001f${label}` });
@@ -45,6 +50,7 @@ describe('ops that a well-behaved log does not hold', () => {
     });
   });
 
+  // kills: verbs.ts: merge === 'last' ? 'higher' : 'lower' => 'higher'
   it('FLD-1: a negative lamport is a version like any other, and can be the first', async () => {
     const early = op(2n, { lamport: -5n, site: -1n, wallClock: 'early', value: 'x' });
     const late = op(1n, { lamport: 0n, site: 0n, wallClock: 'late', value: null });
@@ -53,6 +59,7 @@ describe('ops that a well-behaved log does not hold', () => {
     });
   });
 
+  // kills: verbs.ts: merge === 'grow_only' ? element : frame.op.opId => element
   it('FLD-1: an op before the remove that saw it, and behind it, is gone; one that the remove did not see stays', async () => {
     const label = { targetKind: 'label', targetId: 'a\u001fx' };
     const added = [op(1n, { ...label, opType: 'add' }), op(2n, { ...label, opType: 'add' })];
@@ -62,6 +69,7 @@ describe('ops that a well-behaved log does not hold', () => {
     expect(await eitherOrder(...added, removed, both)).toEqual({});
   });
 
+  // kills: rank.ts: (a(frame) === b(frame) ? whenEqual : otherwise) => otherwise
   it('FLD-1: nobody takes the id of a message from the op that it was made of', async () => {
     const body = (text: string) =>
       `{"origin":"o","channel_id":"c","kind":"k","priority":"p","disposition":"d","body":"${text}"}`;
@@ -142,6 +150,7 @@ describe('ops that a well-behaved log does not hold', () => {
     expect(taskReducers.reduce(op(1n, fields))).toEqual({ kind: 'refused', reason: expected });
   });
 
+  // kills: reading.ts: typeof given === 'string' ? parseInt64(given) : given => BigInt(Number(given))
   it('FLD-8: an integer keeps its digits, and what is no 64-bit integer is refused', async () => {
     const ordinal = { domain: 'fact', targetKind: 'classification', field: 'ordinal' };
     const views = new MemoryViews();
@@ -151,8 +160,30 @@ describe('ops that a well-behaved log does not hold', () => {
       expect(taskReducers.reduce(op(1n, { ...ordinal, value })).kind).toBe('refused');
   });
 
+  // kills: rule.ts: !after.every( => !before.every(
   it('FLD-6: an edge of a kind that is not declared waits in the log for another revision', () => {
     const edge = { targetKind: 'edge', opType: 'add', targetId: 'a\u001fb\u001fblocks' };
     expect(taskReducers.reduce(op(1n, edge))).toEqual({ kind: 'not_folded' });
+  });
+
+  it('FLD-6: whatever an op holds, its cells are such that a store and a reader can hold them', () => {
+    const text = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc
+        .array(fc.constantFrom('a', '\u001f', '\u001e', '', '😀', 'dep', 'parent', '{', '"', '1'), { maxLength: 6 })
+        .map((all) => all.join('')),
+      fc.constantFrom('x'.repeat(1025), '\0', '__proto__', 'constructor'),
+    );
+    const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
+    const anyText = { targetId: text, field: text, opId: text, author: text, wallClock: text };
+    const odd = fc.record({ ...anyText, value: fc.option(text), lamport: int64, site: int64 }, { requiredKeys: [] });
+    const checked = checkedReducers({ reducers: exampleReducers }, 'tasks.json').reducers;
+    fc.assert(
+      fc.property(anyTaskOp, odd, int64, (meant, fields, seq) => {
+        const given = { seq, op: { ...meant, ...fields } };
+        expect(new Reducers(checked).reduce(given)).toEqual(taskReducers.reduce(given));
+      }),
+      { numRuns: 2000 },
+    );
   });
 });

@@ -82,7 +82,7 @@ function list(variable: Variable, options: Spot, scope: Scope): Read {
 function split(variable: Variable, options: Spot, scope: Scope): Read {
   const { by, into } = options.members(['by', 'into']);
   const separator = by.filledText();
-  const names = into.items();
+  const names = into.filledItems();
   const takesRest = names.at(-1)?.text().endsWith('...') ?? false;
   const slots = names.map((name, at) => {
     const rest = takesRest && at === names.length - 1;

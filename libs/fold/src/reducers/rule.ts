@@ -27,7 +27,7 @@ export function compileRule(spot: Spot, documents: Documents): Rule {
   const before = conditions.filter(({ name }) => isOpField(name)).map((one) => bind(one, scope));
   const reads = (read?.entries() ?? []).map(([name, reading]) => compileReading(name, reading, scope));
   const after = conditions.filter(({ name }) => !isOpField(name)).map((one) => bind(one, scope));
-  const effects = writes.items().map((write) => compileWrite(write, scope, documents));
+  const effects = writes.filledItems().map((write) => compileWrite(write, scope, documents));
   return {
     spot,
     when: conditions,
@@ -58,7 +58,7 @@ export function apart(a: Rule, b: Rule): boolean {
 }
 
 function textsOf(spot: Spot): readonly string[] {
-  return Array.isArray(spot.value) ? spot.items().map((item) => item.text()) : [spot.text()];
+  return Array.isArray(spot.value) ? spot.filledItems().map((item) => item.text()) : [spot.text()];
 }
 
 function bind({ name, texts, allowed }: Condition & { readonly texts: Spot }, scope: Scope): (frame: Frame) => boolean {

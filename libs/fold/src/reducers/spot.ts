@@ -43,8 +43,13 @@ export class Spot {
   }
 
   items(): readonly Spot[] {
-    if (!Array.isArray(this.value) || this.value.length === 0) this.fail('expected an array that is not empty');
+    if (!Array.isArray(this.value)) this.fail('expected an array');
     return this.value.map((value: unknown, at) => this.below(String(at), value));
+  }
+
+  filledItems(): readonly Spot[] {
+    const items = this.items();
+    return items.length > 0 ? items : this.fail('expected an array that is not empty');
   }
 
   text(): string {

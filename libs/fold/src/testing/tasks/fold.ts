@@ -10,9 +10,10 @@ import { emptyWatermark } from '../../watermark.ts';
 import type { Folded } from './canonical.ts';
 
 const file = resolve(import.meta.dirname, '../../../../../docs/examples/tasks.json');
-const declared = compileDeclaration(readDeclaration(readFileSync(file, 'utf8'), 'tasks.json'), 'tasks.json');
+const text = readFileSync(file, 'utf8');
 
-export const taskReducers = new Reducers(declared.reducers);
+export const exampleReducers = compileDeclaration(readDeclaration(text, 'tasks.json'), 'tasks.json').reducers;
+export const taskReducers = new Reducers(exampleReducers);
 
 const KINDS = ['item', 'note', 'chunked', 'message', 'channel', 'profile', 'thread', 'fact'];
 
