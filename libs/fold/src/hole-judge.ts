@@ -38,7 +38,7 @@ export class HoleJudge {
         range,
         'skipped: the grace is over, the mark passes seqs that may still be filled',
       );
-      const outcome = skip(state, range);
+      const outcome = skip(state, range, this.#options.clock.now());
       state = outcome.state;
       forgotten.push(...outcome.forgotten);
     }

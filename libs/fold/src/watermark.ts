@@ -56,6 +56,7 @@ export function coverAll(state: WatermarkState, ranges: readonly SeqRange[], now
 export function skip(
   state: WatermarkState,
   range: SeqRange,
+  nowMs: number,
   skippedMax = SKIPPED_MAX,
 ): { readonly state: WatermarkState; readonly forgotten: readonly SeqRange[] } {
   const covered = coveredOf(state);
@@ -63,7 +64,7 @@ export function skip(
   const skipped = watched.slice(-skippedMax);
   const forgotten = watched.slice(0, -skippedMax);
   return {
-    state: settled({ covered: [...covered, range], sights: state.holes, skipped, floor: state.floor }, NEVER),
+    state: settled({ covered: [...covered, range], sights: state.holes, skipped, floor: state.floor }, nowMs),
     forgotten,
   };
 }
