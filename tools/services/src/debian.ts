@@ -102,7 +102,8 @@ export async function systemPackage(name: string, libraries: RegExp, env: NodeJS
   }
 }
 
-function cacheFolder(env: NodeJS.ProcessEnv): string {
+/** Where what was fetched or made stays for the next time. */
+export function cacheFolder(env: NodeJS.ProcessEnv): string {
   return env['TIDEMARK_CACHE'] || path.join(homedir(), '.cache', 'tidemark');
 }
 

@@ -1,9 +1,12 @@
 export { ServerAbsent } from './absent.ts';
+export { type ComposeModel, composeViolations } from './compose-rules.ts';
 export { composeCommand } from './compose.ts';
+export { cacheFolder, debianFile, systemPackage } from './debian.ts';
 export { type Call, type Cost } from './dynamodb-call.ts';
 export * from './fault-proxy.ts';
 export * from './fault-rules.ts';
 export { freePort } from './free-port.ts';
 export { NatsCluster, type NatsMember } from './nats-cluster.ts';
+export { isThere, onPath, run } from './programs.ts';
 export { Server } from './server.ts';
 export * from './services.ts';

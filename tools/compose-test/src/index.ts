@@ -1,0 +1,2 @@
+export { readArguments, usage } from './arguments.ts';
+export { type Hands, runComposeTest } from './compose-test.ts';
