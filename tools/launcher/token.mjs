@@ -11,17 +11,19 @@ const USAGE = `npm run token -- --name NAME [options]     make a token, and its 
   --actions LIST       read, write, admin, with commas between; default read,write
   --tenants LIST       tenants that it is good for, or *
   --streams LIST       streams that it is good for; one may end in * and stands for all that begin so; or *
+  --roles LIST         roles that tables of ingest give rights to
+  --claims JSON        what checks of such tables compare with, such as {"org":"acme"}
   --expires TIME       such as 2027-01-31T00:00:00Z; default never
   --help               this text
 
 At least one of --tenants and --streams must be given; a right holds where both fit.`;
 
 const options = Object.fromEntries(
-  ['name', 'actions', 'tenants', 'streams', 'expires'].map((name) => [name, { type: 'string' }]),
+  ['name', 'actions', 'tenants', 'streams', 'roles', 'claims', 'expires'].map((name) => [name, { type: 'string' }]),
 );
 
 /** The token and its entry; Problem with what is wrong with the arguments. */
-async function make({ name, actions = 'read,write', tenants, streams, expires }) {
+async function make({ name, actions = 'read,write', tenants, streams, roles, claims, expires }) {
   if (name === undefined) throw new Problem('--name is missing');
   if (tenants === undefined && streams === undefined) throw new Problem('--tenants or --streams must be given');
   const token = `tdm_${randomBytes(32).toString('base64url')}`;
@@ -31,7 +33,11 @@ async function make({ name, actions = 'read,write', tenants, streams, expires })
     ...(streams !== undefined && { streams: everyOr('streams', streams) }),
   };
   const hash = `sha256:${createHash('sha256').update(token).digest('hex')}`;
-  const entry = { name, hash, ...(expires !== undefined && { expires }), grants: [grant] };
+  const entry = {
+    ...{ name, hash, ...(expires !== undefined && { expires }), grants: [grant] },
+    ...(roles !== undefined && { roles: listOf('roles', roles) }),
+    ...(claims !== undefined && { claims: claimsOf(claims) }),
+  };
   await judge(entry);
   return { token, entry };
 }
@@ -40,6 +46,14 @@ function listOf(option, text) {
   const names = text.split(',').map((one) => one.trim());
   if (names.includes('')) throw new Problem(`--${option}: a name in the list is empty`);
   return names;
+}
+
+function claimsOf(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Problem('--claims: must be a JSON object such as {"org":"acme"}');
+  }
 }
 
 const everyOr = (option, text) => (text === '*' ? '*' : listOf(option, text));

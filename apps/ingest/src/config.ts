@@ -39,8 +39,8 @@ export const ingestSettings = {
     .string()
     .regex(/^[1-9]\d{0,17}$/, 'must be a number of bytes above 0')
     .transform(BigInt)
-    .prefault(String(50n * 1024n ** 3n))
-    .describe('bytes that the queue of one tenant may hold'),
+    .optional()
+    .describe('bytes that the queue of one tenant may hold; unset: 50 GiB in the embedded broker, 1 GiB in NATS'),
 };
 
 export type IngestSettings = Settings<typeof ingestSettings>;
@@ -52,4 +52,11 @@ export function queueFolder(settings: IngestSettings): string {
 
 export function dedupeFolder(settings: IngestSettings): string {
   return path.join(settings.TIDEMARK_DATA, 'dedupe');
+}
+
+const GIB = 1024n ** 3n;
+
+/** The embedded queue takes what it holds; NATS takes a budget out of its store when the queue is opened. */
+export function queueBytes({ INGEST_QUEUE_BYTES, TIDEMARK_BROKER }: IngestSettings): bigint {
+  return INGEST_QUEUE_BYTES ?? (TIDEMARK_BROKER === 'nats' ? GIB : 50n * GIB);
 }

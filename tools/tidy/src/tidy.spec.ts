@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
+import { brokerNameRules } from './broker-names.ts';
 import { dependencyRules } from './dependencies.ts';
 import { guaranteeRules } from './guarantees.ts';
 import { habitRules } from './habits.ts';
@@ -29,6 +30,7 @@ describe('the repository', () => {
     ['has no dead link and no lost document', markdown],
     ['lists every metric, under the service that has it', metricRules],
     ['names no machine and no host', wordRules],
+    ['BRK-6: names what a broker is made of in its adapter, wiring and settings alone', brokerNameRules],
   ])('%s', (_what, rule) => {
     expect(rule(files)).toEqual([]);
   });
@@ -252,4 +254,23 @@ test('a machine path, a registry host and the shared folder are found', () => {
   expect(
     wordRules(tree({ 'a.md': `x\n${path}/y`, 'b.md': host, 'c.ts': `'${['..', 'shared', 'data'].join('/')}'` })),
   ).toHaveLength(3);
+});
+
+// kills: broker-names.ts: return position < 0 ? [] : => return position < 1e9 ? [] :
+test('BRK-6: what a broker is made of is found in libraries and apps, and passes in its adapter, wiring and settings', () => {
+  const named = '// As NATS does.\nexport const a = 1;';
+  const files = tree({
+    'libs/ingest/src/index.ts': named,
+    'apps/ingest/src/main.ts': "import './wiring.ts'; export const stream = 'jetStream';",
+    'apps/ingest/src/wiring.ts': named,
+    'libs/broker/jetstream/src/index.ts': named,
+    'libs/service-kit/src/index.ts': "export * from './broker-settings.ts';",
+    'libs/service-kit/src/broker-settings.ts': named,
+    'libs/ingest/src/x.spec.ts': named,
+    'tools/bench/src/main.ts': named,
+  });
+  expect(brokerNameRules(files).map((one) => one.split(':')[0])).toEqual([
+    'libs/ingest/src/index.ts',
+    'apps/ingest/src/main.ts',
+  ]);
 });

@@ -37,6 +37,16 @@ test('ING-9: without a folder there is tenant 0 with its queue, and nothing is w
   expect([tables.tenants(), background.length, await budget('0')]).toEqual([['0'], 0, 1000n]);
 });
 
+test('ING-9: a budget that nobody set is one that a server with a usual store can reserve', async () => {
+  const nats = { TIDEMARK_BROKER: 'nats', NATS_URL: 'nats://127.0.0.1:4222' };
+  await open({});
+  expect(await budget('0')).toBe(50n << 30n);
+  await open(nats);
+  expect(await budget('0')).toBe(1n << 30n);
+  await open({ ...nats, INGEST_QUEUE_BYTES: '1000' });
+  expect(await budget('0')).toBe(1000n);
+});
+
 test('ING-9: with a folder its tenants have queues of their budgets, and the folder is watched', async () => {
   write('acme/tenant.json', { budget: 5000 });
   write('b/tenant.json', {});

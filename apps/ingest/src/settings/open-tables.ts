@@ -2,7 +2,7 @@ import type { Broker } from '@tidemark/libs-broker-contract';
 import { type Tables, defaultTables, loadSchemaCompiler } from '@tidemark/libs-ingest';
 import { Fault } from '@tidemark/libs-kernel';
 import { type OpenService, type ServiceParts, SettingsProblem } from '@tidemark/libs-service-kit';
-import type { IngestSettings } from '../config.ts';
+import { type IngestSettings, queueBytes } from '../config.ts';
 import { SettingsDirectory } from './settings-directory.ts';
 import { settingsFolder } from './settings-folder.ts';
 import { reportSettings } from './settings-report.ts';
@@ -16,11 +16,12 @@ export interface OpenTables {
 
 /** The tables that the settings ask for, with the queues of their tenants open. */
 export async function openTables(
-  { INGEST_SETTINGS_DIR, INGEST_QUEUE_BYTES }: IngestSettings,
+  settings: IngestSettings,
   broker: Pick<Broker, 'openQueue' | 'duplicateWindowMs'>,
   parts: ServiceParts,
 ): Promise<OpenTables> {
-  const openQueue = (tenant: string, budget: bigint | null) => broker.openQueue(tenant, budget ?? INGEST_QUEUE_BYTES);
+  const { INGEST_SETTINGS_DIR } = settings;
+  const openQueue = (tenant: string, budget: bigint | null) => broker.openQueue(tenant, budget ?? queueBytes(settings));
   if (INGEST_SETTINGS_DIR !== undefined) {
     const directory = await openDirectory(INGEST_SETTINGS_DIR, broker.duplicateWindowMs, openQueue, parts);
     if (directory.tenants().length === 0)

@@ -9,6 +9,7 @@ test.each(ODD)('SEC-2: tenant %j has a stream of its own, from which it is told 
   expect(names.tenantOf(stream)).toBe(tenant);
 });
 
+// kills: names.ts: EMPTY_TOKEN : escapeToken(table), TABLE => EMPTY_TOKEN : table, TABLE
 test.each(['', ...ODD])('SEC-2: table %j is one token of a subject, from which it is told again', (table) => {
   const subject = names.queueSubject({ tenant: 'acme', table });
   expect(subject).toMatch(/^tidemark\.ingest\.acme\.[A-Za-z0-9_%-]+$/);
