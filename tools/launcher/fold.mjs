@@ -7,6 +7,7 @@ import { Problem, complain, say } from './terminal.mjs';
 
 const USAGE = `npm run fold -- status [options]                  how far this worker is behind, and what is stuck
 npm run fold -- mark STREAM [options]             the mark of a stream
+npm run fold -- streams [options]                 every stream with its mark, its head and its lag
 npm run fold -- holes [options]                   streams with seqs that are missing below what is folded
 npm run fold -- parked STREAM [options]           ops that cannot be folded, with the reason
 npm run fold -- retry STREAM SEQ...|all [options] fold parked ops, after what was wrong has been mended
@@ -48,6 +49,26 @@ async function status(api, _args, { json }) {
   return 0;
 }
 
+async function streams(api, _args, { json }) {
+  for await (const one of pages(api, '/v1/fold/streams')) {
+    const { stream, folded_through, head, lag_ops, epoch, build } = one;
+    const built = build === null ? '' : `  epoch ${build.epoch} built through ${build.folded_through}`;
+    say(
+      json ? JSON.stringify(one) : `${stream}  ${folded_through} of ${head}, ${lag_ops} behind  epoch ${epoch}${built}`,
+    );
+  }
+  return 0;
+}
+
+/** Pages by stream; one may be empty and not the last. */
+async function* pages(api, place) {
+  for (let after = ''; after !== null;) {
+    const page = await api.ask('GET', `${place}?limit=${PAGE}${after && `&after=${encodeURIComponent(after)}`}`);
+    yield* page.streams;
+    after = page.next;
+  }
+}
+
 async function mark(api, args, { json }) {
   const [stream] = exactly('mark', args, 1);
   say(JSON.stringify(await api.ask('GET', `${ofStream(stream)}/watermark`), null, json ? 0 : 2));
@@ -56,17 +77,12 @@ async function mark(api, args, { json }) {
 
 async function holes(api, _args, { json }) {
   let count = 0;
-  for (let after = ''; after !== null;) {
-    const page = await api.ask('GET', `/v1/fold/holes?limit=${PAGE}${after && `&after=${encodeURIComponent(after)}`}`);
-    for (const one of page.streams) {
-      count++;
-      say(
-        json
-          ? JSON.stringify(one)
-          : `${one.stream}  folded through ${one.folded_through}  ${one.holes.map(holeText).join(', ')}`,
-      );
-    }
-    after = page.next;
+  for await (const one of pages(api, '/v1/fold/holes')) {
+    count++;
+    const { stream, folded_through, holes: missing } = one;
+    say(
+      json ? JSON.stringify(one) : `${stream}  folded through ${folded_through}  ${missing.map(holeText).join(', ')}`,
+    );
   }
   if (!json) say(count === 0 ? 'no holes' : `${count} streams with holes`);
   return 0;
@@ -161,7 +177,7 @@ async function each(names, what, json, work) {
   return failed === 0 ? 0 : 1;
 }
 
-const commands = { status, mark, holes, parked, retry, drop, rebuild };
+const commands = { status, streams, mark, holes, parked, retry, drop, rebuild };
 
 function parse(args) {
   try {

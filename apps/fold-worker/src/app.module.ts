@@ -1,26 +1,33 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import type { FoldWorker } from '@tidemark/libs-fold';
+import type { FoldOperator } from '@tidemark/libs-fold';
+import type { Logger } from '@tidemark/libs-service-kit';
 import type { Views } from '@tidemark/libs-views-contract';
 import { DocumentsController } from './documents.controller.ts';
+import { OpenApiController } from './openapi.controller.ts';
+import { OperatorController } from './operator.controller.ts';
+import { ParkedController } from './parked.controller.ts';
 import * as token from './tokens.ts';
-import { minSeqWait } from './wait.ts';
+import type { ReadWait } from './wait.ts';
 import { WatermarkController } from './watermark.controller.ts';
 
 export interface FoldServices {
-  readonly worker: FoldWorker;
   readonly views: Views;
-  readonly stopping: AbortSignal;
+  readonly wait: ReadWait;
+  readonly operator: FoldOperator;
+  readonly log: Pick<Logger, 'warn'>;
 }
 
 @Module({})
 export class AppModule {
-  static create({ worker, views, stopping }: FoldServices): DynamicModule {
+  static create({ views, wait, operator, log }: FoldServices): DynamicModule {
     return {
       module: AppModule,
-      controllers: [WatermarkController, DocumentsController],
+      controllers: [WatermarkController, DocumentsController, ParkedController, OperatorController, OpenApiController],
       providers: [
         { provide: token.VIEWS, useValue: views },
-        { provide: token.MIN_SEQ_WAIT, useValue: minSeqWait(worker, stopping) },
+        { provide: token.READ_WAIT, useValue: wait },
+        { provide: token.OPERATOR, useValue: operator },
+        { provide: token.LOG, useValue: log },
       ],
     };
   }

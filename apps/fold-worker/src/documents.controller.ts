@@ -4,20 +4,18 @@ import { listDocuments, readDocument } from '@tidemark/libs-fold';
 import { Fault } from '@tidemark/libs-kernel';
 import { json, once, send } from '@tidemark/libs-service-kit';
 import type { Views } from '@tidemark/libs-views-contract';
-import { parseListLimit } from '@tidemark/libs-wire';
-import { MIN_SEQ_WAIT, VIEWS } from './tokens.ts';
-import type { MinSeqWait } from './wait.ts';
-
-const PAGE_DOCUMENTS_MAX = 1000;
+import { limitOf } from './request-parts.ts';
+import { READ_WAIT, VIEWS } from './tokens.ts';
+import type { ReadWait } from './wait.ts';
 
 @Controller('v1/streams/:stream/documents/:kind')
 export class DocumentsController {
   readonly #views: Views;
-  readonly #waitForMinSeq: MinSeqWait;
+  readonly #wait: ReadWait;
 
-  constructor(@Inject(VIEWS) views: Views, @Inject(MIN_SEQ_WAIT) waitForMinSeq: MinSeqWait) {
+  constructor(@Inject(VIEWS) views: Views, @Inject(READ_WAIT) wait: ReadWait) {
     this.#views = views;
-    this.#waitForMinSeq = waitForMinSeq;
+    this.#wait = wait;
   }
 
   @Get()
@@ -27,8 +25,8 @@ export class DocumentsController {
     @Query() query: Record<string, unknown>,
     @Res() reply: FastifyReply,
   ) {
-    const limit = Math.min(parseListLimit(once(query, 'limit')), PAGE_DOCUMENTS_MAX);
-    const late = await this.#waitForMinSeq(stream, query);
+    const limit = limitOf(query);
+    const late = await this.#wait(stream, query);
     return send(
       reply,
       late ?? json(await listDocuments(this.#views, stream, kind, once(query, 'after') ?? null, limit)),
@@ -43,7 +41,7 @@ export class DocumentsController {
     @Query() query: Record<string, unknown>,
     @Res() reply: FastifyReply,
   ) {
-    const late = await this.#waitForMinSeq(stream, query);
+    const late = await this.#wait(stream, query);
     if (late !== undefined) return send(reply, late);
     const document = await readDocument(this.#views, stream, kind, id);
     if (document === null)

@@ -1,6 +1,6 @@
-import { type ServiceDefinition, faultAnswer } from '@tidemark/libs-service-kit';
+import { type ServiceDefinition, brokerRule, faultAnswer, regionRule } from '@tidemark/libs-service-kit';
 import { foldAccess } from './access.ts';
-import { foldSettings } from './config.ts';
+import { databaseRule, feedRule, foldSettings } from './config.ts';
 import { openFoldWorker } from './wiring.ts';
 
 export const foldWorker: ServiceDefinition<typeof foldSettings> = {
@@ -8,6 +8,7 @@ export const foldWorker: ServiceDefinition<typeof foldSettings> = {
   summary: 'folds op logs into documents and keeps a mark that never lies',
   prefix: 'FOLD_',
   settings: foldSettings,
+  rules: [databaseRule, feedRule, regionRule('FOLD_OP_STORE'), regionRule('FOLD_VIEWS'), brokerRule],
   addressSetting: 'FOLD_ADDR',
   http: { bodyBytesMax: 64 * 1024, faultAnswer },
   access: foldAccess,

@@ -1,2 +1,4 @@
 export const VIEWS = Symbol('Views');
-export const MIN_SEQ_WAIT = Symbol('MinSeqWait');
+export const READ_WAIT = Symbol('ReadWait');
+export const OPERATOR = Symbol('FoldOperator');
+export const LOG = Symbol('Logger');

@@ -3,17 +3,17 @@ import type { FastifyReply } from 'fastify';
 import { readWatermark } from '@tidemark/libs-fold';
 import { json, send } from '@tidemark/libs-service-kit';
 import type { Views } from '@tidemark/libs-views-contract';
-import { MIN_SEQ_WAIT, VIEWS } from './tokens.ts';
-import type { MinSeqWait } from './wait.ts';
+import { READ_WAIT, VIEWS } from './tokens.ts';
+import type { ReadWait } from './wait.ts';
 
 @Controller('v1/streams/:stream/watermark')
 export class WatermarkController {
   readonly #views: Views;
-  readonly #waitForMinSeq: MinSeqWait;
+  readonly #wait: ReadWait;
 
-  constructor(@Inject(VIEWS) views: Views, @Inject(MIN_SEQ_WAIT) waitForMinSeq: MinSeqWait) {
+  constructor(@Inject(VIEWS) views: Views, @Inject(READ_WAIT) wait: ReadWait) {
     this.#views = views;
-    this.#waitForMinSeq = waitForMinSeq;
+    this.#wait = wait;
   }
 
   @Get()
@@ -22,7 +22,7 @@ export class WatermarkController {
     @Query() query: Record<string, unknown>,
     @Res() reply: FastifyReply,
   ) {
-    const late = await this.#waitForMinSeq(stream, query);
+    const late = await this.#wait(stream, query);
     return send(reply, late ?? json(await readWatermark(this.#views, stream)));
   }
 }

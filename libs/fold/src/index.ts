@@ -15,7 +15,7 @@ export {
   type StuckStream,
   type TickResult,
 } from './fold-worker.ts';
-export { holesText, readWatermark, revisionsText } from './mark-text.ts';
+export { buildText, holesText, readWatermark, revisionsText } from './mark-text.ts';
 export type { Waited } from './mark-watch.ts';
 export { type OpWaitParts, type OpWaited, waitForOp } from './op-wait.ts';
 export { FOLDED_LAMPORT_MAX, type Reduced, type Reducer, Reducers } from './reduce.ts';

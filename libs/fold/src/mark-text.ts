@@ -1,4 +1,11 @@
-import { FIRST_EPOCH, type Hole, type Revisions, type SeqRange, type Views } from '@tidemark/libs-views-contract';
+import {
+  FIRST_EPOCH,
+  type Hole,
+  type Revisions,
+  type SeqRange,
+  type StoredMark,
+  type Views,
+} from '@tidemark/libs-views-contract';
 import { quoteJson } from '@tidemark/libs-wire';
 import { emptyWatermark } from './watermark.ts';
 
@@ -32,12 +39,7 @@ function rangesText(ranges: readonly SeqRange[]): string {
   return `[${ranges.map(({ from, to }) => `[${from},${to}]`).join()}]`;
 }
 
-function buildText({
-  epoch,
-  watermark,
-}: {
-  readonly epoch: number;
-  readonly watermark: { readonly foldedThrough: bigint };
-}): string {
+/** Of an epoch that is built beside the shown one. */
+export function buildText({ epoch, watermark }: StoredMark): string {
   return `{"epoch":${epoch},"folded_through":${watermark.foldedThrough}}`;
 }

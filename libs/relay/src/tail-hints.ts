@@ -1,6 +1,7 @@
 import type { Broker } from '@tidemark/libs-broker-contract';
 import { type BackoffShape, type Random, type Sleeper, asFault, backoffMs } from '@tidemark/libs-kernel';
 import type { OpStore } from '@tidemark/libs-op-store-contract';
+import { APPENDED_TOPIC } from '@tidemark/libs-wire';
 import type { Seats } from './tail-seats.ts';
 
 export interface TailHintsOptions {
@@ -13,8 +14,6 @@ export interface TailHintsOptions {
   readonly log: { warn(fields: object, message: string): void };
 }
 
-/** Detail: the stream. */
-const TOPIC = 'appended';
 const RETRY: BackoffShape = { baseMs: 500, ceilingMs: 30_000 };
 
 /** Hears of the appends of other processes: from the store where it tells, else from the broker. */
@@ -33,7 +32,7 @@ export class TailHints {
 
   /** Tells other processes, unless the store does. */
   tell(stream: string): void {
-    if (this.#source !== 'store') this.#options.broker?.notify(TOPIC, stream);
+    if (this.#source !== 'store') this.#options.broker?.notify(APPENDED_TOPIC, stream);
   }
 
   /** Listens until `signal` aborts. What cannot be listened to now is tried again. */
@@ -63,7 +62,7 @@ export class TailHints {
       return ofStore;
     }
     if (broker === null) return null;
-    const ofBroker = await broker.onNotify(TOPIC, (stream) => seats.wake(stream, 'broker'));
+    const ofBroker = await broker.onNotify(APPENDED_TOPIC, (stream) => seats.wake(stream, 'broker'));
     this.#source = 'broker';
     return ofBroker;
   }

@@ -12,7 +12,6 @@ export { HTTP_BOUNDS, type HttpBounds } from './http-bounds.ts';
 export * from './log.ts';
 export * from './metrics.ts';
 export { type Probes, ProbesModule } from './probes.module.ts';
-export { kitSchemas, securitySchemes } from './openapi-parts.ts';
 export * from './query.ts';
 export * from './run-service.ts';
 export * from './settings.ts';

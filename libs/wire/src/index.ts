@@ -12,6 +12,7 @@ export { decodeUtf8, jsonEnd, readJson, type ReadJsonOptions } from './json-read
 export { type JsonSpan, jsonSpan } from './json-span.ts';
 export { JsonNumber, JsonObject, type JsonValue } from './json-value.ts';
 export { quoteJson, writeJson } from './json-write.ts';
+export { APPENDED_TOPIC } from './topics.ts';
 export { escapeToken, idempotencyKey, parseStreamName, storedKey, streamName, unescapeToken } from './keys.ts';
 export { decodePush } from './op-decode.ts';
 export { encodeOp, encodePage, encodePush, opTextBytes } from './op-encode.ts';

@@ -43,7 +43,7 @@ process.exit();
 async function fold(): Promise<number> {
   const file = await ViewsFile.make();
   const changes = new MemoryChangeLog();
-  for (const stream of log.streams) changes.announce(stream, BigInt(opsPerStream));
+  for (const stream of log.names) changes.announce(stream, BigInt(opsPerStream));
   const worker = new FoldWorker({
     feed: new MemoryFeed(changes, sleeper),
     opStore: log,
@@ -56,7 +56,7 @@ async function fold(): Promise<number> {
   const startMs = performance.now();
   for (let ops = 0; ops < log.ops;) ops += (await worker.tick()).ops;
   const ms = performance.now() - startMs;
-  for (const stream of log.streams) {
+  for (const stream of log.names) {
     const mark = await file.views.mark(stream);
     assert.deepEqual([mark?.watermark.foldedThrough, mark?.watermark.holes], [BigInt(opsPerStream), []]);
     const { documents } = await file.views.documents(stream, 'events', null, 1000);
@@ -70,9 +70,9 @@ async function fold(): Promise<number> {
 async function upsert(): Promise<number> {
   const file = await RawViews.make();
   const startMs = performance.now();
-  for (const stream of log.streams) file.upsert(stream, log.all(stream));
+  for (const stream of log.names) file.upsert(stream, log.all(stream));
   const ms = performance.now() - startMs;
-  for (const stream of log.streams) assert.deepEqual(file.values(stream), log.lastValues(stream));
+  for (const stream of log.names) assert.deepEqual(file.values(stream), log.lastValues(stream));
   file.remove();
   return ms;
 }

@@ -1,4 +1,4 @@
-import { kitSchemas } from '@tidemark/libs-service-kit';
+import { kitSchemas } from '@tidemark/libs-service-kit/openapi';
 
 const text = (description: string) => ({ type: 'string', description });
 const count = (description: string) => ({ type: 'integer', minimum: 0, description });

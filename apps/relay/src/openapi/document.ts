@@ -1,4 +1,4 @@
-import { securitySchemes } from '@tidemark/libs-service-kit';
+import { securitySchemes } from '@tidemark/libs-service-kit/openapi';
 import { headers, responses } from './answers.ts';
 import { parameters, paths } from './paths.ts';
 import { schemas } from './schemas.ts';

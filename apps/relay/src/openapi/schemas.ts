@@ -1,4 +1,4 @@
-import { kitSchemas } from '@tidemark/libs-service-kit';
+import { kitSchemas } from '@tidemark/libs-service-kit/openapi';
 
 /** Signed 64 bits. Readers whose numbers are doubles must read these without one: real sites exceed 2^53. */
 const int64 = (description: string) => ({ type: 'integer', format: 'int64', description });

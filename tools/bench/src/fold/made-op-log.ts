@@ -6,14 +6,14 @@ const IDS = 100;
 
 /** A log whose ops are made when they are read, so that a million of them take no memory: events that write 100 documents a stream again and again. */
 export class MadeOpLog extends MemoryOpStore {
-  readonly streams: readonly string[];
+  readonly names: readonly string[];
   readonly ops: number;
   readonly #opsPerStream: number;
   readonly #made = new Map<number, SequencedOp>();
 
   constructor(streams: number, opsPerStream: number) {
     super();
-    this.streams = Array.from({ length: streams }, (_, i) => `0.events.${i}`);
+    this.names = Array.from({ length: streams }, (_, i) => `0.events.${i}`);
     this.#opsPerStream = opsPerStream;
     this.ops = streams * opsPerStream;
     // The same ones for each stream: making them is not what is measured.

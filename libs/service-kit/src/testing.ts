@@ -1,0 +1,1 @@
+export { OpenApiCheck } from './openapi-check.ts';
