@@ -16,6 +16,8 @@ export interface ViewsHarness {
   open(): Promise<Views>;
   /** What the store does with a NUL in a name; default `held`. */
   readonly nul?: 'held' | 'refused';
+  /** What it does with the stream whose name is empty; default `held`. */
+  readonly emptyStream?: 'held' | 'refused';
 }
 
 export const STREAM = '0.events';

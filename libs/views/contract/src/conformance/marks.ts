@@ -125,7 +125,6 @@ export const markCases: readonly ConformanceCase<ViewsHarness>[] = [
     async run({ open }) {
       const views = await open();
       for (const [stream, seq] of [
-        ['', 1n],
         ['a', 2n],
         ['A', 3n],
         ['a#1', 4n],

@@ -68,6 +68,23 @@ export const refusalCases: readonly ConformanceCase<ViewsHarness>[] = [
       equal(await views.mark(LONE), null);
     },
   },
+  {
+    title: 'SEC-2: the stream whose name is empty has a mark and rows of its own, or is refused as invalid',
+    async run({ open, emptyStream = 'held' }) {
+      const views = await open();
+      await show(views, 'other');
+      if (emptyStream === 'refused') {
+        await rejects(views.saveMark('', EPOCH, through(1n), 0, new Map()), { code: 'invalid' });
+        await rejects(views.apply('', EPOCH, [change({})]), { code: 'invalid' });
+      } else {
+        await show(views, '');
+        await views.apply('', EPOCH, [change({})]);
+      }
+      equal((await views.mark('')) === null, emptyStream === 'refused');
+      equal((await views.document('', 'events', 'e1')) === null, emptyStream === 'refused');
+      equal(await views.document('other', 'events', 'e1'), null);
+    },
+  },
 ];
 
 function names(code: string, { kind, id, field }: { kind: string; id: string; field: string }) {

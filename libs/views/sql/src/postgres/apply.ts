@@ -1,5 +1,4 @@
-import type { ViewChange } from '@tidemark/libs-views-contract';
-import { strongest } from '../strongest.ts';
+import { type ViewChange, strongest } from '@tidemark/libs-views-contract';
 import type { PostgresConnection, Statement } from './connection.ts';
 import { assertStorable } from './storable.ts';
 

@@ -1,6 +1,5 @@
-import { FIRST_EPOCH, NOTHING_FOLDED, type Revisions, type StoredMark } from '@tidemark/libs-views-contract';
+import { FIRST_EPOCH, NOTHING_FOLDED, type Revisions, type StoredMark, markCells } from '@tidemark/libs-views-contract';
 import { type EpochRow, leftEpochs } from '../left-epochs.ts';
-import { markCells } from '../mark-cells.ts';
 import { type PostgresConnection, epochLock } from './connection.ts';
 import { assertStorableStream, isStorable } from './storable.ts';
 

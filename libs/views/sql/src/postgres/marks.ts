@@ -1,11 +1,14 @@
 import {
   FIRST_EPOCH,
+  type MarkRow,
   type Revisions,
   type StoredMark,
   type StreamMark,
   type WatermarkState,
+  markCells,
+  toMark,
+  toStreamMark,
 } from '@tidemark/libs-views-contract';
-import { type MarkRow, markCells, toMark, toStreamMark } from '../mark-cells.ts';
 import { type PostgresConnection, epochLock } from './connection.ts';
 import { assertStorableStream, isStorable } from './storable.ts';
 

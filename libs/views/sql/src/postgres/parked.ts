@@ -1,5 +1,4 @@
-import type { ParkedOp } from '@tidemark/libs-views-contract';
-import { parkedText, toParked } from '../mark-cells.ts';
+import { type ParkedOp, parkedText, toParked } from '@tidemark/libs-views-contract';
 import type { PostgresConnection } from './connection.ts';
 import { assertStorableStream, isStorable } from './storable.ts';
 

@@ -4,9 +4,9 @@ import {
   type Revisions,
   type StoredMark,
   assertStream,
+  markCells,
 } from '@tidemark/libs-views-contract';
 import { type EpochRow, leftEpochs } from '../left-epochs.ts';
-import { markCells } from '../mark-cells.ts';
 import type { Handle } from './open-file.ts';
 
 export interface Epochs {

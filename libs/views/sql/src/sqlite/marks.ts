@@ -1,12 +1,15 @@
 import {
   FIRST_EPOCH,
+  type MarkRow,
   type Revisions,
   type StoredMark,
   type StreamMark,
   type WatermarkState,
   assertStream,
+  markCells,
+  toMark,
+  toStreamMark,
 } from '@tidemark/libs-views-contract';
-import { type MarkRow, markCells, toMark, toStreamMark } from '../mark-cells.ts';
 import type { Handle } from './open-file.ts';
 
 export interface Marks {

@@ -1,5 +1,4 @@
-import { type ParkedOp, assertStream } from '@tidemark/libs-views-contract';
-import { type ParkedRow, parkedText, toParked } from '../mark-cells.ts';
+import { type ParkedOp, type ParkedRow, assertStream, parkedText, toParked } from '@tidemark/libs-views-contract';
 import type { Handle } from './open-file.ts';
 
 export interface Parked {

@@ -1,18 +1,11 @@
 import { Fault } from '@tidemark/libs-kernel';
-import type {
-  Hole,
-  ParkedOp,
-  Revisions,
-  SeqRange,
-  StoredMark,
-  StreamMark,
-  WatermarkState,
-} from '@tidemark/libs-views-contract';
+import type { ParkedOp, Revisions, StoredMark, StreamMark } from './views.ts';
+import type { Hole, SeqRange, WatermarkState } from './watermark-state.ts';
 
-/** Integers as the driver gives them: bigint from SQLite, text from Postgres. */
+/** As the driver of a store gives it. */
 type Int = bigint | string;
 
-/** A mark as both databases keep it. */
+/** A mark as every store keeps it: its lists are JSON texts. */
 export interface MarkRow {
   readonly stream: string;
   readonly epoch: Int;

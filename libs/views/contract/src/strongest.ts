@@ -1,4 +1,4 @@
-import type { RegisterChange, ViewChange } from '@tidemark/libs-views-contract';
+import type { RegisterChange, ViewChange } from './views.ts';
 
 /** Of the changes of one call the one that wins in each cell, for stores that write a cell once in a request. */
 export function strongest(changes: readonly ViewChange[]): ViewChange[] {
@@ -13,7 +13,7 @@ export function strongest(changes: readonly ViewChange[]): ViewChange[] {
 }
 
 /** A remove beats every write, and the remove of a lower seq a later one. */
-function beats(change: ViewChange, known: ViewChange): boolean {
+export function beats(change: ViewChange, known: ViewChange): boolean {
   if (change.effect === 'remove') return known.effect !== 'remove' || change.seq < known.seq;
   return known.effect !== 'remove' && isHigher(change, known);
 }

@@ -1,0 +1,37 @@
+import { randomUUID } from 'node:crypto';
+import { type AttributeValue, DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
+import { keyOf } from './keys.ts';
+import { createViewsTable } from './tables.ts';
+
+/** Stand-ins take any credentials, but want some. */
+export const SPEC_AWS = { region: 'us-east-1', credentials: { accessKeyId: 'spec', secretAccessKey: 'spec' } };
+
+const opened = new Set<DynamoDBClient>();
+afterAll(() => opened.forEach((client) => client.destroy()));
+
+export function specClient(endpoint: string, maxAttempts = 3): DynamoDBClient {
+  const client = new DynamoDBClient({ ...SPEC_AWS, endpoint, maxAttempts });
+  opened.add(client);
+  return client;
+}
+
+/** A table of its own in a stand-in, for one test. */
+export interface SpecTable {
+  readonly client: DynamoDBClient;
+  readonly table: string;
+  item(stream: string, sk: string): Promise<Record<string, AttributeValue> | undefined>;
+}
+
+export async function specTable(endpoint: string): Promise<SpecTable> {
+  const client = specClient(endpoint);
+  const table = `views_${randomUUID()}`;
+  await createViewsTable(client, table, { sleep: async () => {} });
+  return {
+    client,
+    table,
+    item: async (stream, sk) => {
+      const command = new GetItemCommand({ TableName: table, Key: keyOf(stream, sk), ConsistentRead: true });
+      return (await client.send(command)).Item;
+    },
+  };
+}
