@@ -11,7 +11,7 @@ const document =
 const mark = (seq: number) =>
   answer(
     200,
-    `{"stream":"s","epoch":1,"folded_through":${seq},"ahead":[[${seq + 2},${seq + 4}]],"holes":[],"floor":0}`,
+    `{"stream":"s","epoch":1,"folded_through":${seq},"ahead":[[${seq + 2},${seq + 4}]],"holes":[],"skipped":[[1,1]],"floor":0}`,
   );
 const late = (seq: number) => answer(504, `{"error":"not yet","folded_through":${seq}}`);
 
@@ -47,10 +47,19 @@ test('FLD-3: waiting for a seq asks until the mark is there', async () => {
     epoch: 1n,
     foldedThrough: 8n,
     ahead: [[10n, 12n]],
+    skipped: [[1n, 1n]],
     floor: 0n,
   });
   expect(service.seen.map(({ url }) => url)).toEqual(
     Array(3).fill('http://service/v1/streams/s/watermark?min_seq=8&wait=25'),
+  );
+});
+
+test('FLD-8: an op may be waited for by its id, as ingest answers it', async () => {
+  const { fold, service } = foldOf((_, nth) => (nth < 2 ? late(nth) : mark(8)));
+  expect(await fold.waitForOp('s', 'a/1')).toMatchObject({ foldedThrough: 8n });
+  expect(service.seen.map(({ url }) => url)).toEqual(
+    Array(2).fill('http://service/v1/streams/s/watermark?min_op=a%2F1&wait=25'),
   );
 });
 

@@ -8,11 +8,13 @@ import { type CallOptions, Service, type ServiceOptions } from './service.ts';
 export interface ReadOptions extends CallOptions {
   /** Read no earlier state than this: the mark must be at least this seq, such as the `highestSeq` of a push. */
   readonly minSeq?: bigint;
+  /** Instead: the op of this id must be folded, such as the `op` that ingest answered. It may still be on its way into the log. */
+  readonly minOp?: string;
   /** How long the worker may wait for that, in whole seconds up to 55; default 25. */
   readonly waitSecs?: number;
 }
 
-/** `late`: the mark has not come as far as `minSeq` in time; nothing was read. */
+/** `late`: the mark has not come as far as `minSeq` or `minOp` in time; nothing was read. */
 export interface Late {
   readonly kind: 'late';
   readonly foldedThrough: bigint;
@@ -41,6 +43,8 @@ export interface Watermark {
   readonly foldedThrough: bigint;
   /** Ranges above the mark that are folded as well. */
   readonly ahead: readonly (readonly [bigint, bigint])[];
+  /** Passed without proof; watched. */
+  readonly skipped: readonly (readonly [bigint, bigint])[];
   readonly floor: bigint;
 }
 
@@ -94,6 +98,14 @@ export class FoldClient {
     return this.#read(path, {}, options, [], ({ body }) => watermarkIn(Members.of(body)));
   }
 
+  /** Resolves when the op of that id is folded, however long that takes; end it by the signal. */
+  async waitForOp(stream: string, opId: string, options: CallOptions = {}): Promise<Watermark> {
+    for (;;) {
+      const mark = await this.watermark(stream, { ...options, minOp: opId });
+      if (mark.kind === 'watermark') return mark;
+    }
+  }
+
   /** Resolves when everything up to `seq` is folded, however long that takes; end it by the signal. */
   async waitFor(stream: string, seq: bigint, options: CallOptions = {}): Promise<Watermark> {
     for (;;) {
@@ -109,12 +121,13 @@ export class FoldClient {
     answers: readonly number[],
     read: (answer: Answer) => T,
   ): Promise<T | Late> {
-    const { minSeq, waitSecs = WAIT_SECS, signal } = options;
-    const wait = minSeq === undefined ? {} : { min_seq: String(minSeq), wait: waitSecs };
+    const { minSeq, minOp, waitSecs = WAIT_SECS, signal } = options;
+    const waits = minSeq !== undefined || minOp !== undefined;
+    const wait = waits ? { min_seq: minSeq?.toString(), min_op: minOp, wait: waitSecs } : {};
     const search = new URLSearchParams();
     for (const [name, value] of Object.entries({ ...query, ...wait }))
       if (value !== undefined) search.set(name, String(value));
-    const waitMs = minSeq === undefined ? 0 : waitSecs * 1000;
+    const waitMs = waits ? waitSecs * 1000 : 0;
     const request = { method: 'GET', path: `${path}?${search}`, answers: [...answers, 504], waitMs, signal } as const;
     return this.#service.call(request, (answer) => (answer.status === 504 ? this.#late(answer) : read(answer)));
   }
@@ -143,16 +156,17 @@ function watermarkIn(members: Members): Watermark {
     kind: 'watermark',
     epoch: members.int64('epoch'),
     foldedThrough: members.int64('folded_through'),
-    ahead: rangesIn(members.value('ahead')),
+    ahead: rangesIn('ahead', members.value('ahead')),
+    skipped: rangesIn('skipped', members.value('skipped')),
     floor: members.int64('floor'),
   };
 }
 
-function rangesIn(value: JsonValue): (readonly [bigint, bigint])[] {
-  if (!Array.isArray(value)) throw new Fault('invalid', 'ahead: expected an array');
+function rangesIn(name: string, value: JsonValue): (readonly [bigint, bigint])[] {
+  if (!Array.isArray(value)) throw new Fault('invalid', `${name}: expected an array`);
   return value.map((range) => {
     const [from, to] = Array.isArray(range) ? range.map(seqIn) : [];
-    if (from === undefined || to === undefined) throw new Fault('invalid', 'ahead: expected pairs of seqs');
+    if (from === undefined || to === undefined) throw new Fault('invalid', `${name}: expected pairs of seqs`);
     return [from, to] as const;
   });
 }
