@@ -1,6 +1,7 @@
-import { DOCUMENT_NAME_BYTES_MAX, asFault } from '@tidemark/libs-kernel';
-import { type Op, jsonEnd } from '@tidemark/libs-wire';
+import { DOCUMENT_NAME_BYTES_MAX } from '@tidemark/libs-kernel';
+import type { Op } from '@tidemark/libs-wire';
 import type { Reducer } from './reduce.ts';
+import { jsonProblem } from './reducers/json-text.ts';
 
 /**
  * Events as the relay's intake writes them: the newest record of each id, by the order of the queue. The document is
@@ -37,14 +38,4 @@ function bodyOf(seq: bigint, op: Op, value: string) {
     rule: 'higher',
     version: { rank: 0n, lamport: op.lamport, site: op.site, seq },
   } as const;
-}
-
-/** Readers get the text inside their answer as it stands, so it must be one whole JSON document. */
-function jsonProblem(text: string): string | null {
-  try {
-    const end = jsonEnd(text);
-    return /^[ \t\n\r]*$/.test(text.slice(end)) ? null : `invalid json: text after the value at offset ${end}`;
-  } catch (thrown) {
-    return asFault(thrown).message;
-  }
 }

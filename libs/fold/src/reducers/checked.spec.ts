@@ -13,12 +13,14 @@ const CELL = {
   version: { rank: 0n, lamport: 1n, site: 2n, seq: 3n },
 };
 
+const OTHER = { ...CELL, id: 'other' };
+
 function answerOf(reduced: unknown) {
   const { reducers } = checkedReducers({ reducers: [{ domain: 'd', revision: 0, reduce: () => reduced }] }, 'r.ts');
   return reducers[0]!.reduce({ seq: 3n, op: anOp() });
 }
 
-const folding = (cell: object) => answerOf({ kind: 'folded', changes: [CELL, { ...CELL, ...cell }] });
+const folding = (cell: object) => answerOf({ kind: 'folded', changes: [OTHER, { ...CELL, ...cell }] });
 
 describe('what a reducer in code answers', () => {
   it.each([
@@ -28,7 +30,7 @@ describe('what a reducer in code answers', () => {
     ['a remove', { effect: 'remove', shape: 'list', member: 'tag', seq: 3n, value: undefined, version: undefined }],
     ['the longest name', { id: 'é'.repeat(512) }],
   ])('is taken as it is: %s', (_, cell) => {
-    expect(folding(cell)).toEqual({ kind: 'folded', changes: [CELL, { ...CELL, ...cell }] });
+    expect(folding(cell)).toEqual({ kind: 'folded', changes: [OTHER, { ...CELL, ...cell }] });
   });
 
   it.each([
@@ -57,6 +59,15 @@ describe('what a reducer in code answers', () => {
     ],
   ])('FLD-6: refuses its op when it has %s', (_, cell, problem) => {
     expect(folding(cell)).toEqual({ kind: 'refused', reason: `the reducer answered ${problem}` });
+  });
+
+  it('FLD-1: refuses its op when it writes one cell twice', () => {
+    const other = { ...CELL, id: '1i', kind: 'k' };
+    expect(answerOf({ kind: 'folded', changes: [CELL, other] }).kind).toBe('folded');
+    expect(answerOf({ kind: 'folded', changes: [CELL, other, { ...CELL, value: '2' }] })).toEqual({
+      kind: 'refused',
+      reason: 'one cell is written twice',
+    });
   });
 
   it.each([[undefined], [null], [{}], [{ kind: 'done' }]])('FLD-6: refuses its op when it is %p', (reduced) => {

@@ -5,6 +5,7 @@ import type { Reduced, Reducer } from '../reduce.ts';
 import type { LoadedReducers } from './compile.ts';
 import { jsonProblem } from './json-text.ts';
 import { Spot } from './spot.ts';
+import { WRITTEN_TWICE, writtenTwice } from './written-twice.ts';
 
 /**
  * Reducers in code, as a module exports them. Whatever one answers, a store and its readers are never handed what they cannot hold: such
@@ -42,7 +43,8 @@ function checked(reduced: Reduced): Reduced {
       return { kind: 'refused', reason: String(reduced.reason) };
     case 'folded': {
       const problem = reduced.changes.map(changeProblem).find((one) => one !== null);
-      return problem === undefined ? reduced : { kind: 'refused', reason: `the reducer answered ${problem}` };
+      if (problem !== undefined) return { kind: 'refused', reason: `the reducer answered ${problem}` };
+      return writtenTwice(reduced.changes) ? { kind: 'refused', reason: WRITTEN_TWICE } : reduced;
     }
     default:
       return { kind: 'refused', reason: 'the reducer answered nothing that is known' };

@@ -1,4 +1,5 @@
 import { Fault } from '@tidemark/libs-kernel';
+import { anOp } from '@tidemark/libs-op-store-contract/testing';
 import { compileDeclaration } from './compile.ts';
 
 /** One op of one domain that is right, with another part in some places: by JSON pointer; undefined leaves the key out. */
@@ -161,6 +162,11 @@ describe('a declaration', () => {
       `/${OP}/read/lamport: {lamport} is no text here`,
     ],
     [
+      'a lamport that is read as a text',
+      { [`${OP}/read/lamport`]: 'text' },
+      `/${OP}/read/lamport: {lamport} is no text here`,
+    ],
+    [
       'a split by nothing',
       { [`${OP}/read/value`]: { split: { by: '', into: ['a'] } } },
       `/${OP}/read/value/split/by: expected a string that is not empty`,
@@ -309,6 +315,21 @@ describe('a declaration', () => {
     const other = { target_id: { split: { by: '-', into: ['id', 'side'] } } };
     expect(ops(op('left'), op('right', other))).toBe('shop.json: /domains/shop/ops/1: takes ops that ops/0 takes too');
   });
+});
+
+// kills: rule.ts: writtenTwice(changes) ? => false ?
+test('FLD-1: an op that would write one cell twice is refused: both writes have one version, and neither could win', () => {
+  const write = (id: string, value: string) => ({ kind: 'product', id, add: { labels: value } });
+  const op = {
+    when: {},
+    read: { target_id: { split: { by: '/', into: ['from', 'to'] } } },
+    writes: [write('{from}', '{to}'), write('{to}', '{from}')],
+  };
+  const declaration = declarationWith({ 'domains/shop/ops': [op] });
+  const { reducers } = compileDeclaration(declaration, 'shop.json');
+  const linking = (targetId: string) => reducers[0]?.reduce({ seq: 1n, op: anOp({ targetId }) });
+  expect(linking('a/b')).toMatchObject({ kind: 'folded', changes: [{ id: 'a' }, { id: 'b' }] });
+  expect(linking('a/a')).toEqual({ kind: 'refused', reason: 'one cell is written twice' });
 });
 
 function twoDomains(kindOfA: string, kindOfB: string) {

@@ -15,18 +15,18 @@ const LIST_COUNT_MAX = 4096;
 /** One entry of `read`: what becomes of the text that `name` stands for. */
 export function compileReading(name: string, spot: Spot, scope: Scope): Read {
   const variable = scope.find(name, spot);
-  if (!spot.isObject()) return simple(spot.oneOf(['text', 'integer', 'json']), variable, scope);
-  const [form, options] = spot.only(FORMS);
-  if (form === 'integer') return integer(variable, scope, options.members(['min']).min.integer());
-  if (variable.type !== 'text') spot.fail(`{${name}} is no text here`);
+  const [form, options] = spot.isObject() ? spot.only(FORMS) : [spot.oneOf(['text', 'integer', 'json']), null];
+  if (variable.type !== 'text' && !(form === 'integer' && variable.type === 'integer'))
+    spot.fail(`{${name}} is no text here`);
+  if (form === 'integer') return integer(variable, scope, options?.members(['min']).min.integer() ?? null);
+  if (options === null) return simple(form, variable, scope);
   if (form === 'text') return text(variable, options, scope);
   if (form === 'list') return list(variable, options, scope);
   if (form === 'split') return split(variable, options, scope);
   return readMembers(variable, options, scope);
 }
 
-function simple(type: 'text' | 'integer' | 'json', variable: Variable, scope: Scope): Read {
-  if (type === 'integer') return integer(variable, scope, null);
+function simple(type: 'text' | 'json', variable: Variable, scope: Scope): Read {
   const slot = scope.redefine(variable.name, type);
   return present(variable, (given, { parts }) => {
     parts[slot] = given;
@@ -102,8 +102,8 @@ function split(variable: Variable, options: Spot, scope: Scope): Read {
 
 function present(variable: Variable, read: (given: string, frame: Frame) => string | null): Read {
   return (frame) => {
-    const given = variable.get(frame);
-    return given === null ? missing(variable) : read(String(given), frame);
+    const given = variable.get(frame) as string | null;
+    return given === null ? missing(variable) : read(given, frame);
   };
 }
 

@@ -4,6 +4,7 @@ import { compileReading } from './reading.ts';
 import { type Frame, Scope, type Variable, isOpField } from './scope.ts';
 import type { Spot } from './spot.ts';
 import { type Documents, compileWrite } from './write.ts';
+import { WRITTEN_TWICE, writtenTwice } from './written-twice.ts';
 
 interface Condition {
   readonly name: string;
@@ -44,7 +45,7 @@ export function compileRule(spot: Spot, documents: Documents): Rule {
         const reason = write(frame, seq, changes);
         if (reason !== null) return { kind: 'refused', reason };
       }
-      return { kind: 'folded', changes };
+      return writtenTwice(changes) ? { kind: 'refused', reason: WRITTEN_TWICE } : { kind: 'folded', changes };
     },
   };
 }
