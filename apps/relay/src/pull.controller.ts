@@ -2,7 +2,7 @@ import { Controller, Get, Inject, Param, Query, Req, Res } from '@nestjs/common'
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Fault } from '@tidemark/libs-kernel';
 import type { AboveHead, TailService } from '@tidemark/libs-relay';
-import { type Answer, json, once, send, stillAllowed, waitMs } from '@tidemark/libs-service-kit';
+import { type Answer, once, send, sendJson, stillAllowed, waitMs } from '@tidemark/libs-service-kit';
 import { parseCursor, parseLimit } from '@tidemark/libs-wire';
 import { ResponseSink, beginEvents } from './event-sink.ts';
 import { PULL } from './tokens.ts';
@@ -31,7 +31,7 @@ export class PullController {
     if (wait > 0 && !(await stillAllowed(request)))
       throw new Fault('denied', 'the right to read this stream has ended');
     if (pulled.kind === 'above_head') return send(reply, aboveHeadAnswer(pulled));
-    return send(reply, json(pulled.text, NOT_STORED));
+    return sendJson(reply, pulled.page.bytes, NOT_STORED);
   }
 
   async #follow(stream: string, since: bigint, limit: number, request: FastifyRequest, reply: FastifyReply) {

@@ -122,11 +122,13 @@ export class EventStream {
   }
 }
 
+const END = Buffer.from('\n\n');
+
 /** Made once for all readers that share the page. A page has no line breaks: it is compact JSON. */
 const frames = new WeakMap<TailPage, Buffer>();
 
 function frameOf(page: TailPage): Buffer {
-  const frame = frames.get(page) ?? Buffer.from(`id: ${page.next}\ndata: ${page.text}\n\n`);
+  const frame = frames.get(page) ?? Buffer.concat([Buffer.from(`id: ${page.next}\ndata: `), page.bytes, END]);
   frames.set(page, frame);
   return frame;
 }

@@ -2,13 +2,13 @@ import { PULL_PAGE_BYTES_MAX } from '@tidemark/libs-kernel';
 import type { OpStore } from '@tidemark/libs-op-store-contract';
 import { encodePage } from '@tidemark/libs-wire';
 
-/** One page as JSON text: `{"ops":[...],"next":cursor}`. */
+/** One page as JSON: `{"ops":[...],"next":cursor}`. Bytes, so that readers who share the page hold them once (OPS-4). */
 export interface TailPage {
-  readonly text: string;
+  readonly bytes: Buffer;
   readonly next: bigint;
 }
 
-/** Reads pages as text. Readers that were woken together and stand at the same place share one read. */
+/** Reads pages. Readers that were woken together and stand at the same place share one read. */
 export class TailPages {
   readonly #opStore: Pick<OpStore, 'read'>;
   readonly #news: () => number;
@@ -23,7 +23,7 @@ export class TailPages {
   async read(stream: string, since: bigint, limit: number, bytesMax = PULL_PAGE_BYTES_MAX): Promise<TailPage> {
     const { ops, next } = await this.#opStore.read(stream, since, limit, bytesMax);
     const bare = ops.map(({ op }) => op);
-    return { text: encodePage(bare, next), next };
+    return pageOf(encodePage(bare, next), next);
   }
 
   /** As `read`, perhaps by a read that runs already. */
@@ -38,3 +38,5 @@ export class TailPages {
     return reading;
   }
 }
+
+export const pageOf = (text: string, next: bigint): TailPage => ({ bytes: Buffer.from(text), next });

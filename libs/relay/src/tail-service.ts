@@ -3,7 +3,7 @@ import type { OpStore } from '@tidemark/libs-op-store-contract';
 import { type AboveHead, aboveHead } from './tail-cursor.ts';
 import { EventStream, type EventStreamSettings, type UnsentBytes } from './tail-events.ts';
 import type { TailHub } from './tail-hub.ts';
-import { type TailPage, TailPages } from './tail-pages.ts';
+import { type TailPage, TailPages, pageOf } from './tail-pages.ts';
 import type { Seat } from './tail-seats.ts';
 
 export interface TailServiceOptions {
@@ -26,7 +26,7 @@ export interface TailServiceOptions {
 
 export type { AboveHead } from './tail-cursor.ts';
 
-export type Pulled = { readonly kind: 'page'; readonly text: string } | AboveHead;
+export type Pulled = { readonly kind: 'page'; readonly page: TailPage } | AboveHead;
 export type Followed = { readonly kind: 'events'; readonly events: EventStream } | AboveHead;
 
 /** Serves the ops after a cursor: at once, when there are some (long poll), or as they come (a stream of events). */
@@ -41,23 +41,23 @@ export class TailService {
   }
 
   /**
-   * The first page that moves the cursor, as JSON text `{"ops":[...],"next":cursor}`; after `waitMs`, when `gone` aborts or the relay
+   * The first page that moves the cursor; after `waitMs`, when `gone` aborts or the relay
    * stops the page that does not (also a negative cursor stands still). Nothing but such a cursor is the end of a stream.
    * Faults: `overloaded` (too many wait), those of the store.
    */
   async pull(stream: string, since: bigint, limit: number, waitMs: number, gone: AbortSignal): Promise<Pulled> {
-    if (limit === 0) return { kind: 'page', text: `{"ops":[],"next":${since}}` };
+    if (limit === 0) return { kind: 'page', page: pageOf(`{"ops":[],"next":${since}}`, since) };
     const startedAtMs = this.#options.clock.monotonic();
     const page = await this.#pages.read(stream, since, limit);
-    if (page.next !== since) return { kind: 'page', text: page.text };
+    if (page.next !== since) return { kind: 'page', page };
     if (this.#options.strictCursor) {
       const above = await aboveHead(this.#options.opStore, stream, since);
       if (above !== null) return above;
     }
-    if (waitMs === 0) return { kind: 'page', text: page.text };
+    if (waitMs === 0) return { kind: 'page', page };
     const seat = await this.#options.hub.wait(stream, gone);
     try {
-      return { kind: 'page', text: (await this.#firstPage(seat, stream, since, limit, startedAtMs + waitMs)).text };
+      return { kind: 'page', page: await this.#firstPage(seat, stream, since, limit, startedAtMs + waitMs) };
     } finally {
       seat.leave();
     }

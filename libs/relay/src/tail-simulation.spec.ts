@@ -43,7 +43,7 @@ function pollingReader(relay: TailRelay, limit: number): Reader {
   let running: ReturnType<typeof watched<string>> | undefined;
   const begin = async () => {
     const pulled = await relay.tail.pull('s', cursor, limit, 2000, gone.signal);
-    return pulled.kind === 'page' ? pulled.text : '';
+    return pulled.kind === 'page' ? String(pulled.page.bytes) : '';
   };
   return {
     ids,

@@ -18,6 +18,15 @@ export function send(reply: FastifyReply, answer: Answer): FastifyReply {
   return reply.header('content-type', answer.contentType ?? 'application/json').send(Buffer.from(answer.body));
 }
 
+/** The bytes as they are: answers that share them hold them once. */
+export function sendJson(
+  reply: FastifyReply,
+  bytes: Uint8Array,
+  headers: Readonly<Record<string, string>> = {},
+): FastifyReply {
+  return reply.code(200).headers(headers).header('content-type', 'application/json').send(bytes);
+}
+
 export const json = (body: string, headers: Readonly<Record<string, string>> = {}): Answer => ({
   status: 200,
   body,

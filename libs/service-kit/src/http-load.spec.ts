@@ -210,4 +210,37 @@ describe('answers', () => {
     await ask(get('/things/a')).until(/"a"\}$/);
     stalled.cut();
   });
+
+  // kills: http-load.ts: isGivenUp && this.#answers.full => false
+  test('OPS-4: of answers that were waited for at the same time, those beyond the bound are 503 and not held', async () => {
+    server = await SpecServer.start({ bounds: { bodiesBytesMax: LARGE_BYTES } });
+    const clients = Array.from({ length: 4 }, () => ask(get('/slow/large')));
+    await server.waiting(4);
+    server.finish();
+    const answers = await Promise.all(clients.map((client) => client.until(/"error":|x$/)));
+    const refused = answers.filter((answer) => answer.startsWith('HTTP/1.1 503'));
+    expect(refused).toHaveLength(3);
+    for (const answer of refused) {
+      expect(answer).toMatch(/^retry-after: 1\r$/m);
+      expect(answer).toMatch(/^tidemark-outcome: not-done\r$/m);
+      expect(answer).toMatch(/\r\n\r\n\{"error":"too many answers that are not taken"\}$/);
+    }
+    for (const client of clients) client.cut();
+    await becomes(() => heldBytes('answers'), 0);
+  });
+
+  // kills: http-load.ts: if (holders === 0) this.#answers.hold => this.#answers.hold
+  test('OPS-4: readers of the same bytes hold them once, until the last of them has gone', async () => {
+    server = await SpecServer.start({ bounds: { bodiesBytesMax: LARGE_BYTES } });
+    const clients = Array.from({ length: 3 }, () => ask(get('/slow/shared')));
+    await server.waiting(3);
+    for (const client of clients) client.socket.pause();
+    server.finish();
+    await becomes(() => heldBytes('answers'), LARGE_BYTES);
+    for (const left of [2, 1, 0]) {
+      clients[left]?.cut();
+      await becomes(() => Promise.resolve(server.requests), left);
+      expect(await heldBytes('answers')).toBe(left > 0 ? LARGE_BYTES : 0);
+    }
+  });
 });

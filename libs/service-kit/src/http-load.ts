@@ -20,6 +20,8 @@ export class HttpLoad {
   readonly bounds: HttpBounds;
   readonly #bodies: ByteBudget;
   readonly #answers: ByteBudget;
+  /** Bytes of answers that are held, with the number of answers that share them. */
+  readonly #shared = new Map<unknown, number>();
   readonly #surplus = new WeakSet<Socket>();
   readonly #refused;
 
@@ -49,7 +51,7 @@ export class HttpLoad {
 
   /** Fault `overloaded` for a request that would be one too many; before anything of its body is read. */
   admit(request: FastifyRequest, reply: FastifyReply): void {
-    const bound = PROBES.includes(request.routeOptions.url) ? undefined : this.#reached(request.raw);
+    const bound = isProbe(request) ? undefined : this.#reached(request.raw);
     if (bound === undefined) return;
     if (bound !== 'requests' && bound !== 'answers') reply.header('connection', 'close');
     // More of them stand in what was already read of the connection; the rest is not read any more.
@@ -86,21 +88,42 @@ export class HttpLoad {
     };
   }
 
-  /** An answer is in memory until its reader takes it; a reader that takes nothing is cut off. */
-  holdAnswer(request: FastifyRequest, reply: FastifyReply, bytes: number): void {
+  /**
+   * An answer is in memory until its reader takes it; a reader that takes nothing is cut off. Answers of the same bytes hold them once. The
+   * Fault to answer instead where too much is held already: many may have been admitted before, and wait for the same. What was done by
+   * a request is always told.
+   */
+  holdAnswer(request: FastifyRequest, reply: FastifyReply, payload: unknown): Fault | null {
     const socket = request.raw.socket as Partial<Socket> | null;
     socket?.setTimeout?.(this.bounds.stalledMsMax);
-    if (bytes === 0) return;
-    this.#answers.hold(bytes);
-    this.traffic.whenEnded(request.raw, reply.raw, () => this.#answers.release(bytes));
+    if ((typeof payload !== 'string' && !(payload instanceof Uint8Array)) || payload.length === 0) return null;
+    const isGivenUp = isRead(request.raw) && reply.statusCode < 300 && !isProbe(request);
+    if (isGivenUp && this.#answers.full && !this.#shared.has(payload)) return this.#refusal('answers');
+    this.#hold(payload);
+    this.traffic.whenEnded(request.raw, reply.raw, () => this.#release(payload));
+    return null;
   }
 
-  #reached({ socket, method }: IncomingMessage): Bound | undefined {
+  #hold(payload: string | Uint8Array): void {
+    const holders = this.#shared.get(payload) ?? 0;
+    if (payload instanceof Uint8Array) this.#shared.set(payload, holders + 1);
+    if (holders === 0) this.#answers.hold(Buffer.byteLength(payload));
+  }
+
+  #release(payload: string | Uint8Array): void {
+    const others = (this.#shared.get(payload) ?? 1) - 1;
+    if (others > 0) return void this.#shared.set(payload, others);
+    this.#shared.delete(payload);
+    this.#answers.release(Buffer.byteLength(payload));
+  }
+
+  #reached(raw: IncomingMessage): Bound | undefined {
+    const { socket } = raw;
     const { connectionsMax, pipelinedMax } = this.bounds;
     if (this.#surplus.has(socket) && this.traffic.connections > connectionsMax) return 'connections';
     if (this.traffic.requestsOf(socket) > pipelinedMax) return 'pipelined';
     if (this.traffic.requests > connectionsMax) return 'requests';
-    return (method === 'GET' || method === 'HEAD') && this.#answers.full ? 'answers' : undefined;
+    return isRead(raw) && this.#answers.full ? 'answers' : undefined;
   }
 
   #refusal(bound: Bound): Fault {
@@ -108,6 +131,10 @@ export class HttpLoad {
     return new Fault('overloaded', WORDS[bound], { retryAfterMs: RETRY_AFTER_MS });
   }
 }
+
+const isProbe = ({ routeOptions }: FastifyRequest): boolean => PROBES.includes(routeOptions.url);
+
+const isRead = ({ method }: IncomingMessage): boolean => method === 'GET' || method === 'HEAD';
 
 const WORDS: Readonly<Record<Bound, string>> = {
   connections: 'too many connections',
@@ -121,8 +148,8 @@ export function bodyTooLarge({ routeOptions }: FastifyRequest): Fault {
   return new Fault('too_large', `request body exceeded ${routeOptions.bodyLimit} bytes`);
 }
 
-function bodyBytes({ method, headers, routeOptions }: FastifyRequest): number {
-  if (method === 'GET' || method === 'HEAD') return 0;
+function bodyBytes({ raw, headers, routeOptions }: FastifyRequest): number {
+  if (isRead(raw)) return 0;
   const compressed = (headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity';
   // What a compressed body holds is set aside as it shows.
   if (compressed && headers['content-length'] === undefined) return 0;

@@ -172,8 +172,9 @@ function observe(
     if (reply.statusCode >= 300 && !reply.hasHeader('tidemark-outcome')) {
       reply.header('tidemark-outcome', reply.statusCode < 500 ? 'not-done' : 'unknown');
     }
-    load.holdAnswer(request, reply, bytesOf(payload));
-    return answerBeforeBody(request, reply, payload, {
+    const refusal = load.holdAnswer(request, reply, payload);
+    const taken = refusal === null ? payload : putInPlace(reply, wordFault(refusal, request));
+    return answerBeforeBody(request, reply, taken, {
       bytesMax: options.bodyBytesMax,
       msMax: load.bounds.lingerMsMax,
     });
@@ -199,6 +200,9 @@ function boundRouteBodies(fastify: FastifyInstance, { routeBodyBytesMax = {} }: 
   });
 }
 
-function bytesOf(payload: unknown): number {
-  return typeof payload === 'string' || payload instanceof Uint8Array ? Buffer.byteLength(payload) : 0;
+/** In place of an answer whose head is not sent yet; the payload to send. */
+function putInPlace(reply: FastifyReply, { status, body, contentType, headers = {} }: Answer): Buffer {
+  reply.code(status).headers(headers).removeHeader('content-length');
+  reply.header('content-type', contentType ?? 'application/json');
+  return Buffer.from(body);
 }

@@ -2,7 +2,7 @@ import { type Socket, connect } from 'node:net';
 import { Controller, type DynamicModule, Get, Module, Param, Post, Req, Res } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { json, send } from './answer.ts';
+import { json, send, sendJson } from './answer.ts';
 import { bodyOf } from './bodies.ts';
 import { type HttpOptions, createHttp, loadOf } from './http.ts';
 import { createLog } from './log.ts';
@@ -159,6 +159,7 @@ class Gate {
 
 const gate = new Gate();
 export const LARGE_BYTES = 16 * 1024 * 1024;
+const shared = Buffer.alloc(LARGE_BYTES, '1');
 
 @Controller()
 class SpecController {
@@ -176,6 +177,18 @@ class SpecController {
   async slow(@Res() reply: FastifyReply) {
     await gate.pass();
     return send(reply, json('"late"'));
+  }
+
+  @Get('slow/large')
+  async slowLarge(@Res() reply: FastifyReply) {
+    await gate.pass();
+    return send(reply, json('x'.repeat(LARGE_BYTES)));
+  }
+
+  @Get('slow/shared')
+  async slowShared(@Res() reply: FastifyReply) {
+    await gate.pass();
+    return sendJson(reply, shared);
   }
 
   @Post('slow')
