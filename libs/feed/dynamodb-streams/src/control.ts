@@ -20,6 +20,11 @@ export function controlOf(row: LeaseRow | undefined): Control | null {
   return row === undefined ? null : (parsed(row) as Control);
 }
 
+/** F22: what tells two folds apart is their names. */
+export function otherTable(name: string, followed: string, asked: string): string {
+  return `the fold "${name}" follows the table "${followed}", not "${asked}": give this one another name`;
+}
+
 export function controlRow(seen: LeaseRow | undefined, control: Control): LeaseRow {
   const checkpoint = JSON.stringify(control);
   return seen === undefined ? freshRow(CONTROL_KEY, checkpoint) : { ...seen, counter: seen.counter + 1, checkpoint };

@@ -1,7 +1,7 @@
 import { type Clock, Fault } from '@tidemark/libs-kernel';
 import type { Censuses } from './censuses.ts';
 import type { DynamoClient, StreamsClient } from './client.ts';
-import { controlOf } from './control.ts';
+import { controlOf, otherTable } from './control.ts';
 import { inParallel } from './in-parallel.ts';
 import { CONTROL_KEY, freshRow, isShard, type LeaseRow, shardKey, shardOf, TRIM_HORIZON } from './lease-row.ts';
 import type { LeaseTable } from './lease-table.ts';
@@ -14,6 +14,7 @@ export interface DiscoveryParts {
   readonly client: DynamoClient;
   readonly streams: StreamsClient;
   readonly opsTable: string;
+  readonly name: string;
   readonly table: LeaseTable;
   readonly censuses: Censuses;
   readonly clock: Clock;
@@ -74,9 +75,10 @@ export class Discovery {
 
   /** Lists the shards when it is time, and brings the rows up to date with them. Whether it did. */
   async look(rows: Rows): Promise<boolean> {
-    const { clock, discoveryMs, opsTable } = this.#parts;
+    const { clock, discoveryMs, opsTable, name } = this.#parts;
     const control = controlOf(rows.get(CONTROL_KEY));
-    if (control !== null && control.opsTable !== opsTable) throw otherTable(control.opsTable, opsTable);
+    if (control !== null && control.opsTable !== opsTable)
+      throw new Fault('misconfigured', otherTable(name, control.opsTable, opsTable));
     const isStale = this.followed === null || this.followed.label !== control?.label;
     if (!isStale && clock.monotonic() < this.#dueAtMs) return false;
     this.#dueAtMs = clock.monotonic() + this.#restMs;
@@ -167,11 +169,4 @@ export class Discovery {
 export function shardRows(rows: Rows, label: string): Map<string, LeaseRow> {
   const shards = [...rows.values()].map((row) => [shardOf(row.key, label), row] as const);
   return new Map(shards.flatMap(([id, row]) => (id === null ? [] : [[id, row]])));
-}
-
-function otherTable(theirs: string, ours: string): Fault {
-  return new Fault(
-    'misconfigured',
-    `the fold of this name follows the table "${theirs}", not "${ours}": name this one otherwise`,
-  );
 }

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { CreateTableCommand, DynamoDBClient, TransactWriteItemsCommand } from '@aws-sdk/client-dynamodb';
 import { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
+import type { LeaseRow } from './lease-row.ts';
+import { LeaseTable } from './lease-table.ts';
 import { createLeasesTable, enableStream, OPS_KEY, tableOf } from './tables.ts';
 
 /** Stand-ins take any credentials, but want some. */
@@ -13,6 +15,8 @@ export interface SpecTables {
   readonly streams: DynamoDBStreamsClient;
   /** Ops through `head`, each with the counter, as a relay writes them. */
   append(stream: string, head: bigint): Promise<void>;
+  /** Rows of the fold `fold`, by leaseKey. */
+  leases(): Promise<Map<string, LeaseRow>>;
 }
 
 const opened: { destroy(): void }[] = [];
@@ -45,5 +49,6 @@ export async function specTables(endpoint: string, withStream = true): Promise<S
     }
     heads.set(stream, head);
   };
-  return { ...names, client, streams, append };
+  const leases = () => new LeaseTable(client, names.leasesTable, 'fold').rows();
+  return { ...names, client, streams, append, leases };
 }

@@ -11,6 +11,7 @@ export class Doorbells {
   readonly #watches: { close(): Promise<void> }[] = [];
   /** Aborted by the next ring. */
   #silence = new AbortController();
+  readonly #ring = (): void => this.#silence.abort();
 
   static async listen(bells: readonly Bell[]): Promise<Doorbells> {
     const doorbells = new Doorbells();
@@ -45,7 +46,7 @@ export class Doorbells {
 
   async #add(bell: Bell): Promise<void> {
     try {
-      const watch = await bell(() => this.#silence.abort());
+      const watch = await bell(this.#ring);
       if (watch !== null) this.#watches.push(watch);
     } catch (thrown) {
       if (asFault(thrown).code !== 'unavailable') throw thrown;

@@ -109,7 +109,7 @@ test('FLD-3: an idle feed polls fast at first, then every 100 ms, and costs the 
 });
 
 describe('a doorbell', () => {
-  // kills: doorbells.ts: bell(() => this.#silence.abort()) => bell(() => {})
+  // kills: doorbells.ts: bell(this.#ring) => bell(Object)
   test('FLD-3: ends the wait for the next look; without a ring the log is polled all the same', async () => {
     const store = new MemoryOpStore();
     const time = new ManualTime();
