@@ -1,17 +1,12 @@
 import type { Broker } from '@tidemark/libs-broker-contract';
 import type { Deduplicator } from '@tidemark/libs-dedupe-contract';
 import { IngestService, type Tables, defaultTables } from '@tidemark/libs-ingest';
-import {
-  type OpenService,
-  type ServiceParts,
-  SettingsProblem,
-  dynamodbPlace,
-  natsSettings,
-} from '@tidemark/libs-service-kit';
+import { type OpenService, type ServiceParts, dynamodbPlace, natsSettings } from '@tidemark/libs-service-kit';
 import { AppModule } from './app.module.ts';
 import { type IngestSettings, dedupeFolder, queueFolder } from './config.ts';
 import { admitEvents } from './events.controller.ts';
 import { dedupeTableMetrics, ingestMetrics } from './ingest-metrics.ts';
+import { refuseLongLease } from './lease-rule.ts';
 import { QueueWatch } from './queue-watch.ts';
 import { openTables } from './settings/open-tables.ts';
 
@@ -19,7 +14,7 @@ import { openTables } from './settings/open-tables.ts';
 export async function openIngest(settings: IngestSettings, parts: ServiceParts): Promise<OpenService> {
   const leaseMs = settings.INGEST_DEDUPE_LEASE_SECS;
   const broker = await openBroker(settings, parts);
-  refuseLongLease(leaseMs, broker.duplicateWindowMs, settings.INGEST_DEDUPE === 'dynamodb' ? SKEW_MS : 0);
+  refuseLongLease(leaseMs, broker.duplicateWindowMs, settings.INGEST_DEDUPE);
   const deduplicator = await openDeduplicator(settings, parts);
   const tables = await openTables(settings, broker, parts);
   const watch = new QueueWatch({ broker, tenants: () => tables.tables.tenants(), ...parts });
@@ -61,6 +56,8 @@ async function openDeduplicator(settings: IngestSettings, parts: ServiceParts): 
       reserveConcurrency: settings.INGEST_DEDUPE_CONCURRENCY,
     });
   }
+  if (settings.TIDEMARK_BROKER === 'nats')
+    log.warn('ids are remembered by this process alone: several ingest services need INGEST_DEDUPE=dynamodb');
   const { connectEmbeddedDeduplicator } = await import('@tidemark/libs-dedupe-embedded');
   const swept = metrics.counter('tidemark_dedupe_swept_ids_total', 'Ids that the sweep removed.', ['reason']);
   return connectEmbeddedDeduplicator({
@@ -95,21 +92,4 @@ function openService(
     tracer,
     pause: () => sleeper.sleep(0),
   });
-}
-
-/** By so much the clocks of services may differ that share a dedupe table (DDP-7). */
-const SKEW_MS = 5000;
-
-/**
- * An obedient client may publish again up to two leases after the first reserve; the broker must still remember the first copy then
- * (ING-6).
- */
-function refuseLongLease(leaseMs: number, duplicateWindowMs: number, skewMs: number): void {
-  const latestRetryMs = leaseMs + Math.ceil(leaseMs / 1000) * 1000 + 1000 + skewMs;
-  if (latestRetryMs <= duplicateWindowMs) return;
-  const secondsMax = Math.floor((duplicateWindowMs - 1000 - skewMs) / 2000);
-  throw new SettingsProblem([
-    `INGEST_DEDUPE_LEASE_SECS: must be at most ${secondsMax}: a retry may come ${latestRetryMs / 1000} s after the first try, ` +
-      `and the broker drops repeats for ${duplicateWindowMs / 1000} s`,
-  ]);
 }
