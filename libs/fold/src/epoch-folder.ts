@@ -6,7 +6,7 @@ import { LookAhead, type LookAheadOptions } from './look-ahead.ts';
 import type { OpCounts } from './op-folder.ts';
 import { countOf, runsOf, without } from './seq-ranges.ts';
 import { PAGE_BYTES_MAX, type Step } from './step.ts';
-import { coverAll, raiseFloor } from './watermark.ts';
+import { coverAll, raiseFloor, unknownOf } from './watermark.ts';
 
 export interface EpochFolderOptions extends LookAheadOptions {
   readonly tracer: Tracer;
@@ -39,7 +39,7 @@ export interface Advance {
  *     read the log ─▶ reduce ─▶ apply the rows, park what cannot be folded ─▶ save the mark
  *
  * The log is the truth. As long as nothing is missing a step is a page, which crosses a missing seq only where it is proved burned, so
- * its end is the new prefix. Where a page ends, a step looks ahead (LookAhead): what is there is folded and remembered as ranges, and
+ * its end is the new prefix. Where no page can be had, a step looks ahead (LookAhead): what is there is folded and remembered as ranges, and
  * the prefix waits. A crash between two steps leaves rows above the mark, which are written again without effect.
  */
 export class EpochFolder {
@@ -56,25 +56,25 @@ export class EpochFolder {
     const { breathe } = this.#options;
     let mark = from;
     let ops = 0;
-    let looksAtHoles = turn.holes !== null;
+    let hasMoved = false;
     for (let pages = 0; ; pages++) {
       const { foldedThrough } = mark.watermark;
       if (foldedThrough >= turn.head) return { kind: 'through', mark, ops };
       if (pages === turn.pagesMax || turn.signal?.aborted) return { kind: 'more', mark, ops };
-      const step = await this.#step(stream, mark, looksAtHoles ? turn.holes : null);
+      const step = await this.#step(stream, mark, pages === 0 || hasMoved ? turn.holes : null, hasMoved);
       if (step.mark === null) return { kind: 'left', mark, ops };
       if (step.mark === mark) return { kind: await this.#whyNothing(stream, mark), mark, ops };
-      // Where the prefix moved another hole is the first.
-      looksAtHoles = turn.holes !== null && step.mark.watermark.foldedThrough > foldedThrough;
+      hasMoved = step.mark.watermark.foldedThrough > foldedThrough;
       mark = step.mark;
       ops += step.ops;
       await breathe();
     }
   }
 
-  async #step(stream: string, mark: StoredMark, holes: Turn['holes']): Promise<Step> {
+  /** Below what is folded ahead a page is tried where the prefix has just moved: what closed one hole may have closed all. */
+  async #step(stream: string, mark: StoredMark, holes: Turn['holes'], hasMoved: boolean): Promise<Step> {
     try {
-      const page = await this.#page(stream, mark);
+      const page = mark.watermark.ahead.length === 0 || hasMoved ? await this.#page(stream, mark) : null;
       if (page !== null) return await this.#foldPage(stream, mark, page);
       return await this.#ahead.step(stream, mark, holes);
     } catch (thrown) {
@@ -84,8 +84,7 @@ export class EpochFolder {
   }
 
   /** null: something is missing or cannot be read right above the prefix, or nothing is there. */
-  async #page(stream: string, { watermark: { foldedThrough, ahead } }: StoredMark): Promise<ReadPage | null> {
-    if (ahead.length > 0) return null;
+  async #page(stream: string, { watermark: { foldedThrough } }: StoredMark): Promise<ReadPage | null> {
     const { opStore, pageOpsMax } = this.#options;
     try {
       const page = await opStore.read(stream, foldedThrough, pageOpsMax, PAGE_BYTES_MAX);
@@ -97,13 +96,16 @@ export class EpochFolder {
     }
   }
 
-  async #foldPage(stream: string, mark: StoredMark, { ops, next }: ReadPage): Promise<Step> {
+  async #foldPage(stream: string, mark: StoredMark, page: ReadPage): Promise<Step> {
     const { clock, count, saver } = this.#options;
+    const { watermark } = mark;
+    const ops = unknownOf(watermark, page.ops);
     const counts = await this.#foldOps(stream, mark, ops);
-    const range = { from: mark.watermark.foldedThrough + 1n, to: next };
-    const burned = without([range], runsOf(ops.map(({ seq }) => seq)));
+    const range = { from: watermark.foldedThrough + 1n, to: page.next };
+    const filled = runsOf(page.ops.map(({ seq }) => seq));
+    const burned = without(without([range], filled), watermark.ahead);
     this.#tellBurned(stream, mark, burned);
-    const saved = await saver.save(stream, mark, coverAll(mark.watermark, [range], clock.now()));
+    const saved = await saver.save(stream, mark, coverAll(watermark, [range], clock.now()));
     count.ops(counts);
     count.seqs('burned', countOf(burned));
     return { mark: saved, ops: ops.length };

@@ -111,6 +111,19 @@ export function isCovered(state: WatermarkState, range: SeqRange): boolean {
   return range.to <= state.foldedThrough || holds(state.ahead, range);
 }
 
+/** Of ascending ops, all above the prefix, those at unknown seqs. */
+export function unknownOf<One extends { readonly seq: bigint }>(
+  { ahead }: WatermarkState,
+  ops: readonly One[],
+): readonly One[] {
+  if (ahead.length === 0) return ops;
+  let at = 0;
+  return ops.filter(({ seq }) => {
+    while (at < ahead.length && ahead[at]!.to < seq) at++;
+    return at === ahead.length || seq < ahead[at]!.from;
+  });
+}
+
 /** The highest seq that is not unknown. */
 export function topOf(state: WatermarkState): bigint {
   return state.ahead.at(-1)?.to ?? state.foldedThrough;

@@ -1,7 +1,7 @@
 import type { Feed, FeedBatch } from '@tidemark/libs-feed-contract';
 import { MemoryChangeLog, MemoryFeed } from '@tidemark/libs-feed-contract/testing';
 import { ManualTime, SeededRandom } from '@tidemark/libs-kernel/testing';
-import type { ReadPage } from '@tidemark/libs-op-store-contract';
+import type { ReadPage, SeenOp } from '@tidemark/libs-op-store-contract';
 import { anOp, MemoryOpLog, MemoryOpStore } from '@tidemark/libs-op-store-contract/testing';
 import type { Member, Views } from '@tidemark/libs-views-contract';
 import { MemoryViews, MemoryViewsStore } from '@tidemark/libs-views-contract/testing';
@@ -47,7 +47,12 @@ export class HoldingOpStore extends MemoryOpStore {
     return { ops, next };
   }
 
-  override async readAhead(stream: string, after: bigint, limit: number, bytesMax?: number) {
+  override async readAhead(
+    stream: string,
+    after: bigint,
+    limit: number,
+    bytesMax?: number,
+  ): Promise<readonly SeenOp[]> {
     const seen = await super.readAhead(stream, after, limit, bytesMax);
     return seen.filter(({ seq }) => this.#isShown(stream, seq));
   }
