@@ -1,7 +1,7 @@
-import { type ViewChange, assertWellFormed } from '@tidemark/libs-views-contract';
+import { type ViewChange, assertWellFormed, strongest } from '@tidemark/libs-views-contract';
 import type { Handle } from './open-file.ts';
 
-/** Applies all changes in one transaction: all are stored or none. */
+/** Applies all changes in one transaction: all are stored or none. Of several of one cell only the one that wins is written. */
 export type Apply = (stream: string, epoch: number, changes: readonly ViewChange[]) => void;
 
 /** The new write beats the stored one. Row values compare column by column; on a full tie the lower seq wins under both rules. */
@@ -35,7 +35,7 @@ export function prepareApply(handle: Handle): Apply {
     registers[change.rule].run(stream, epoch, kind, id, field, member, shape, rank, lamport, site, seq, change.value);
   };
   const applyAll = handle.transaction((stream: string, epoch: number, changes: readonly ViewChange[]) => {
-    for (const change of changes) write(stream, epoch, change);
+    for (const change of strongest(changes)) write(stream, epoch, change);
   }).immediate;
   return (stream, epoch, changes) => {
     assertWellFormed(stream, changes);
