@@ -23,24 +23,31 @@ export function foldMetrics({ metrics }: ServiceParts): FoldMetrics {
 
 /** How far the worker is behind, as it is when it is asked. */
 export function watchStatus(worker: Pick<FoldWorker, 'status'>, { metrics }: ServiceParts): void {
-  const gauge = (name: string, help: string, value: (status: ReturnType<FoldWorker['status']>) => number) =>
-    metrics.gaugeOf(name, help, () => value(worker.status()));
-  gauge('tidemark_fold_pending_streams', 'Streams that have, or may have, unfolded ops.', ({ pending }) => pending);
-  gauge('tidemark_fold_lag_ops', 'Ops known of and not folded.', ({ lagOps }) => Number(lagOps));
-  gauge('tidemark_fold_held_ops', 'Of these, the ones behind an op that the log does not show yet.', ({ heldOps }) =>
-    Number(heldOps),
+  const status = () => worker.status();
+  metrics.gaugeOf(
+    'tidemark_fold_pending_streams',
+    'Streams that have, or may have, unfolded ops.',
+    () => status().pending,
   );
-  gauge(
+  metrics.gaugeOf('tidemark_fold_lag_ops', 'Ops known of and not folded.', () => Number(status().lagOps));
+  metrics.gaugeOf('tidemark_fold_held_ops', 'Of these, the ones behind an op that the log does not show yet.', () =>
+    Number(status().heldOps),
+  );
+  metrics.gaugeOf(
     'tidemark_fold_stuck_streams',
     'Streams whose last turn brought nothing, 20 at most.',
-    ({ stuck }) => stuck.length,
+    () => status().stuck.length,
   );
-  gauge(
+  metrics.gaugeOf(
     'tidemark_fold_oldest_seconds',
     'Since the oldest change that is not folded was heard of.',
-    ({ oldestMs }) => oldestMs / 1000,
+    () => status().oldestMs / 1000,
   );
-  gauge('tidemark_fold_chores', 'Rebuilds, rows of old epochs to be removed, and the sweep.', ({ chores }) => chores);
+  metrics.gaugeOf(
+    'tidemark_fold_chores',
+    'Rebuilds, rows of old epochs to be removed, and the sweep.',
+    () => status().chores,
+  );
 }
 
 /** Of a log in DynamoDB. */

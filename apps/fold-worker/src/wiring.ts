@@ -9,7 +9,7 @@ import { type OpenService, type ServiceParts, dynamodbPlace, natsSettings } from
 import type { Views } from '@tidemark/libs-views-contract';
 import { APPENDED_TOPIC } from '@tidemark/libs-wire';
 import { AppModule } from './app.module.ts';
-import { type FoldSettings, opLogFile, queueFolder, viewsFile } from './config.ts';
+import { type FoldSettings, feedOf, opLogFile, queueFolder, viewsFile } from './config.ts';
 import { foldMetrics, logMetrics, streamsMetrics, watchStatus } from './fold-metrics.ts';
 import { openReducers } from './reducers.ts';
 import { readWait } from './wait.ts';
@@ -101,7 +101,7 @@ async function openFeed(
   keep: Keep,
 ): Promise<Feed> {
   const { clock, sleeper, random, log } = parts;
-  if (changes !== null) {
+  if (feedOf(settings) === 'op-store' && changes !== null) {
     const { connectOpStoreFeed } = await import('@tidemark/libs-feed-op-store');
     const bells: Bell[] = [async (ring) => changes.watch(ring)];
     if (settings.FOLD_OP_STORE === 'sqlite') bells.push(bellOf(keep(await openBroker(settings, parts))));
