@@ -108,14 +108,15 @@ test('SEC-1: keys that are weak, private or of an unknown kind are refused', () 
 describe('keys that the issuer publishes', () => {
   let server: Server;
   let status: number;
+  let keys: object[];
   let asked: number;
 
   beforeEach(async () => {
     [status, asked] = [200, 0];
-    const keys = { keys: [{ ...rsa.publicKey.export({ format: 'jwk' }), kid: 'k1', alg: 'RS256' }] };
+    keys = [{ ...rsa.publicKey.export({ format: 'jwk' }), kid: 'k1', alg: 'RS256' }];
     server = createServer((_request, response) => {
       asked++;
-      response.writeHead(status, { connection: 'close' }).end(JSON.stringify(keys));
+      response.writeHead(status, { connection: 'close' }).end(JSON.stringify({ keys }));
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   });
@@ -144,5 +145,24 @@ describe('keys that the issuer publishes', () => {
     const stop = new AbortController();
     await authenticator.watch({ sleep: async () => stop.abort() }, stop.signal);
     expect(await kindOf(authenticator, rs256())).toBe('caller');
+  });
+
+  // kills: jwt.ts: if (!(error instanceof errors.JWSSignatureVerificationFailed)) break; => break;
+  test('SEC-1: without names verify the tokens of either while there are two of a kind, and no others', async () => {
+    const [next, foreign] = [0, 1].map(() => generateKeyPairSync('rsa', { modulusLength: 2048 })) as [
+      typeof rsa,
+      typeof rsa,
+    ];
+    keys = [rsa, next].map(({ publicKey }) => ({ ...publicKey.export({ format: 'jwk' }), alg: 'RS256' }));
+    const authenticator = await open();
+    const nameless = (pair: typeof rsa, claims: object = CLAIMS) =>
+      jwt({ alg: 'RS256' }, claims, (input) => sign('sha256', Buffer.from(input), pair.privateKey));
+    for (const pair of [rsa, next]) {
+      expect(await kindOf(authenticator, nameless(pair))).toBe('caller');
+      const expired = await authenticator.authenticate(nameless(pair, { ...CLAIMS, exp: NOW_SECS - 60 }));
+      expect(expired).toMatchObject({ kind: 'refused', reason: expect.stringContaining('"exp"') });
+    }
+    const refused = await authenticator.authenticate(nameless(foreign));
+    expect(refused).toMatchObject({ kind: 'refused', reason: 'signature verification failed' });
   });
 });

@@ -1,4 +1,4 @@
-import type { JWTPayload, JWTVerifyOptions } from 'jose';
+import type { CryptoKey, JWTPayload, JWTVerifyOptions } from 'jose';
 import { type Clock, Fault, type Sleeper } from '@tidemark/libs-kernel';
 import type { Logger } from '../log.ts';
 import { type Authenticator, type Verdict, refused } from './authenticator.ts';
@@ -42,9 +42,26 @@ export async function openJwt({ keys, issuer, audience, clock, log }: JwtOptions
       clockTolerance: CLOCK_SKEW_SECS,
       currentDate: new Date(clock.now()),
     };
-    // Two calls, because one function takes a key and another a set of them.
-    if (keys instanceof URL) return (await jwtVerify(token, published!, options)).payload;
-    return (await jwtVerify(token, keys.key, options)).payload;
+    if (!(keys instanceof URL)) return (await jwtVerify(token, keys.key, options)).payload;
+    try {
+      return (await jwtVerify(token, published!, options)).payload;
+    } catch (error) {
+      if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
+      return payloadByAny(error, token, options);
+    }
+  };
+
+  /** A token that names no key may be signed with any that fits: there are two while the issuer goes from one to the next. */
+  const payloadByAny = async (fitting: AsyncIterable<CryptoKey>, token: string, options: JWTVerifyOptions) => {
+    let refusal: unknown;
+    for await (const key of fitting)
+      try {
+        return (await jwtVerify(token, key, options)).payload;
+      } catch (error) {
+        refusal = error;
+        if (!(error instanceof errors.JWSSignatureVerificationFailed)) break;
+      }
+    throw refusal;
   };
 
   /** Whether the token is to blame, and not the way to the keys. */
