@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -6,23 +5,11 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { connectEmbeddedBroker } from '@tidemark/libs-broker-embedded';
 import { encodeEvent } from '@tidemark/libs-wire';
+import { operatorCommand } from './operator-command.ts';
 import { RelayProcess } from './relay-process.ts';
 import { buildServices } from './service-process.ts';
 
-const script = path.resolve(import.meta.dirname, '../../launcher/dlq.mjs');
-
-interface Said {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-const run = (...args: string[]) =>
-  new Promise<Said>((resolve) =>
-    execFile(process.execPath, [script, ...args], (error, stdout, stderr) =>
-      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
-    ),
-  );
+const run = operatorCommand('dlq');
 
 let folder: string;
 let relay: RelayProcess;
