@@ -56,6 +56,8 @@ export class CensusReader {
   readonly #segment: number;
   #state: SegmentState;
   #jumps = true;
+  /** Where the last page really ended; null: not known here. */
+  #ended: ScanKey | null = null;
   #attempt = 0;
   #dueAtMs = -Infinity;
   #named = 0;
@@ -92,8 +94,9 @@ export class CensusReader {
       this.#backOff();
       if (nameOf(thrown) !== 'ValidationException' || !this.#jumps || this.#state.after === null)
         throw mapError(thrown, `the table "${opsTable}"`);
-      // The made-up key that a jump goes on from is not taken here: then every page is read.
+      // The made-up key that a jump goes on from is not taken here: every page is read then.
       this.#jumps = false;
+      this.#state = { ...this.#state, after: this.#ended };
       return null;
     }
   }
@@ -152,12 +155,9 @@ export class CensusReader {
   }
 
   #goOn(lastKey: ScanCommandOutput['LastEvaluatedKey'], last: SeenStream | undefined): string {
-    const after: SegmentState['after'] =
-      lastKey === undefined
-        ? 'end'
-        : this.#jumps && last !== undefined
-          ? [last.stream, String(I64_MAX)]
-          : ([lastKey['stream_id']?.S ?? '', lastKey['seq']?.N ?? '0'] satisfies ScanKey);
+    this.#ended = lastKey === undefined ? null : [lastKey['stream_id']?.S ?? '', lastKey['seq']?.N ?? '0'];
+    const jump: ScanKey | null = this.#jumps && last !== undefined ? [last.stream, String(I64_MAX)] : null;
+    const after = jump ?? this.#ended ?? 'end';
     this.#state = { ...this.#state, after };
     this.#dueAtMs = after === 'end' ? Infinity : -Infinity;
     this.#tell(after === 'end');

@@ -95,13 +95,15 @@ export class LeaseTable {
 
   /** The owner gives its lease back, with its last checkpoint. False: it was lost. */
   async release(row: LeaseRow): Promise<boolean> {
-    const counter = row.counter + 1;
-    // Higher than whatever is still on its way.
-    if (await this.#put({ ...row, owner: null, counter }, ownedBefore(row, counter))) return true;
-    const stored = await this.row(row.key);
-    if (stored === null || stored.owner !== row.owner || stored.epoch !== row.epoch) return false;
-    const next = { ...row, owner: null, counter: stored.counter + 1 };
-    return this.#put(next, ownedBefore(row, next.counter));
+    let free = { ...row, owner: null, counter: row.counter + 1 };
+    for (let puts = 1; puts <= PUTS_MAX; puts++) {
+      if (await this.#put(free, ownedBefore(row, free.counter))) return true;
+      const stored = await this.row(row.key);
+      if (stored === null) return false;
+      if (stored.owner !== row.owner || stored.epoch !== row.epoch) return isSameRow(stored, free);
+      free = { ...free, counter: stored.counter + 1 };
+    }
+    return false;
   }
 
   /** Removes the row unless somebody wrote it since it was seen. */

@@ -3,7 +3,7 @@ import { ManualTime, SeededRandom } from '@tidemark/libs-kernel/testing';
 import { dynamodbStreamsFeed } from './feed.ts';
 import type { DynamodbStreamsFeedOptions } from './options.ts';
 import type { LeaseEvent, RecordKind, ShardEvent } from './report.ts';
-import { SpecDynamo } from './spec-dynamo.ts';
+import { awsError, type SpecCall, SpecDynamo } from './spec-dynamo.ts';
 import { SpecLife } from './spec-mortal.ts';
 import { SpecStreams } from './spec-streams.ts';
 
@@ -54,6 +54,35 @@ export class SpecWorker {
       ...options,
     });
     void this.#run();
+  }
+
+  /** It runs on, and no call of it goes out or is answered, until wakeCalls. */
+  pauseCalls(): void {
+    this.#life.pause();
+  }
+
+  wakeCalls(): void {
+    this.#life.goOn();
+  }
+
+  /** Calls that do not arrive: those to the leases table. */
+  set cutLeases(isCut: boolean) {
+    this.onCall = ({ input }) => {
+      if (isCut && (input as { TableName?: string }).TableName === 'leases') throw awsError('TimeoutError');
+    };
+  }
+
+  set onCall(look: (call: SpecCall) => void) {
+    const before = this.#life.onCall;
+    this.#life.onCall = (call) => {
+      before(call);
+      look(call);
+    };
+  }
+
+  /** Reads no more. */
+  stop(): void {
+    this.#isOn = false;
   }
 
   /** Stops as a killed process does: nothing that it sent is answered any more. */

@@ -24,11 +24,16 @@ afterAll(() => opened.forEach((client) => client.destroy()));
 
 const AT_ONCE = { sleep: async () => {} };
 
-/** Two tables of its own in a stand-in, for one test. */
-export async function specTables(endpoint: string, withStream = true): Promise<SpecTables> {
+export function specClients(endpoint: string) {
   const client = new DynamoDBClient({ ...SPEC_AWS, endpoint });
   const streams = new DynamoDBStreamsClient({ ...SPEC_AWS, endpoint });
   opened.push(client, streams);
+  return { client, streams };
+}
+
+/** Two tables of its own in a stand-in, for one test. */
+export async function specTables(endpoint: string, withStream = true): Promise<SpecTables> {
+  const { client, streams } = specClients(endpoint);
   const id = randomUUID();
   const names = { opsTable: `ops_${id}`, leasesTable: `leases_${id}` };
   await client.send(new CreateTableCommand(tableOf(names.opsTable, OPS_KEY)));
