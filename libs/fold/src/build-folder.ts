@@ -34,6 +34,8 @@ const PAGES_PER_TURN = 4;
  */
 export class BuildFolder {
   readonly #options: BuildFolderOptions;
+  /** Streams whose build has a turn now; a second one beside it would do its work twice. */
+  readonly #busy = new Set<string>();
 
   constructor(options: BuildFolderOptions) {
     this.#options = options;
@@ -41,6 +43,16 @@ export class BuildFolder {
 
   /** A bounded part of the work. `begins`: where nothing is built yet, a build is begun. */
   async fold(stream: string, begins: boolean, signal?: AbortSignal): Promise<BuildEnd> {
+    if (this.#busy.has(stream)) return { kind: 'more', ops: 0 };
+    this.#busy.add(stream);
+    try {
+      return await this.#turn(stream, begins, signal);
+    } finally {
+      this.#busy.delete(stream);
+    }
+  }
+
+  async #turn(stream: string, begins: boolean, signal: AbortSignal | undefined): Promise<BuildEnd> {
     const found = await this.#current(stream);
     if (found === 'others') return { kind: 'others', ops: 0 };
     if (found === null && !begins) return { kind: 'none', ops: 0 };
