@@ -1,7 +1,7 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { type DynamoClient, type DynamoOpStoreOptions, dynamoOpStore } from '@tidemark/libs-op-store-dynamodb';
 import type { OpStore } from '@tidemark/libs-op-store-contract';
-import { fnv1a32 } from '@tidemark/libs-wire';
+import { type Op, fnv1a32 } from '@tidemark/libs-wire';
 import { Relay } from './actors/relay.ts';
 import { History, type Promises, allPromises } from './checkers/history.ts';
 import { rawOpItem } from './checkers/stored-op.ts';
@@ -90,8 +90,12 @@ export class World {
 
   /** Ops that stand in the table before anybody starts, without claims; the counter where it is given. */
   before(stream: string, seqs: readonly bigint[], counter?: bigint): void {
-    for (const seq of seqs) this.dynamo.database.put(stream, seq, rawOpItem(stream, seq, anOp({ opId: `old-${seq}` })));
+    for (const seq of seqs) this.putOp(stream, seq, anOp({ opId: `old-${seq}` }));
     if (counter !== undefined) this.setCounter(stream, counter);
+  }
+
+  putOp(stream: string, seq: bigint, op: Op): void {
+    this.dynamo.database.put(stream, seq, rawOpItem(stream, seq, op));
   }
 
   setCounter(stream: string, counter: bigint): void {

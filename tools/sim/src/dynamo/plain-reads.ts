@@ -38,7 +38,9 @@ export function plainBatch(dynamo: SimDynamo, name: string, table: PlainTable, r
   const { Keys = [], ...rest } = RequestItems[name] ?? { Keys: [] };
   if (rest.ConsistentRead !== true) throw new Error('the simulated DynamoDB has strong reads alone');
   if (Keys.length === 0 || Keys.length > 100) throw invalid('between 1 and 100 keys');
-  const served = dynamo.misfortune(0.1) ? 1 + dynamo.scheduler.choices.pick(Keys.length) : Keys.length;
+  const served = dynamo.misfortune(dynamo.weather.spuriousRefusal)
+    ? 1 + dynamo.scheduler.choices.pick(Keys.length)
+    : Keys.length;
   const found = Keys.slice(0, served)
     .map((key) => table.get(table.keyOf(key)))
     .filter((item) => item !== null);

@@ -68,7 +68,8 @@ export class SimProcess implements Clock, Sleeper {
   }
 
   now(): number {
-    return EPOCH_MS + this.#wallOffsetMs + this.monotonic();
+    const sinceMs = this.#scheduler.ordering === 'free' ? this.#sleptMs : this.#scheduler.nowMs;
+    return EPOCH_MS + this.#wallOffsetMs + sinceMs;
   }
 
   monotonic(): number {
@@ -83,7 +84,8 @@ export class SimProcess implements Clock, Sleeper {
     if (!this.#alive) return new Promise(() => {});
     if (signal?.aborted || ms <= 0) return Promise.resolve();
     return new Promise((resolve) => {
-      const event = this.wake(ms, `${this.name} wakes`, () => {
+      // No timer is finer, and what is left of a wait may be too little to move the time at all.
+      const event = this.wake(Math.max(1, ms), `${this.name} wakes`, () => {
         signal?.removeEventListener('abort', onAbort);
         this.#sleptMs += ms;
         this.hear(() => `slept ${ms}`);

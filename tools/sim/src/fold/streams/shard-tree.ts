@@ -11,6 +11,8 @@ export class ShardTree {
   readonly arn: string;
   readonly label: string;
   shards: Shard[] = [];
+  /** With those that are gone. */
+  readonly ever = new Map<string, Shard>();
   readonly #scheduler: Scheduler;
   readonly #weather: StreamsWeather;
   readonly #anomalies: StreamsAnomalies;
@@ -78,7 +80,9 @@ export class ShardTree {
   #open(parent: Shard | null, range: PointRange): void {
     const listedMs = parent === null ? 0 : this.#scheduler.nowMs + this.#scheduler.between(this.#weather.listMs);
     const id = `shardId-${String(++this.#made).padStart(8, '0')}-${this.label.slice(-4)}`;
-    this.shards.push(new Shard(id, parent, range, this.#nextNumber(), listedMs));
+    const shard = new Shard(id, parent, range, this.#nextNumber(), listedMs);
+    this.shards.push(shard);
+    this.ever.set(id, shard);
   }
 
   #close(shard: Shard): void {

@@ -36,6 +36,8 @@ export class Shard {
   lastReader: string | null = null;
   /** When each of its readers read last. */
   readonly readers = new Map<string, number>();
+  /** Everything that ever came, for those who judge its readers. */
+  readonly history: StreamRecord[] = [];
   readonly #records: StreamRecord[] = [];
   #trimmed = 0;
   #last: bigint;
@@ -68,6 +70,7 @@ export class Shard {
 
   add(record: StreamRecord): void {
     this.#records.push(record);
+    this.history.push(record);
     this.#last = record.sequenceNumber;
   }
 

@@ -100,6 +100,15 @@ export class SimStreams {
     return shard;
   }
 
+  /** By its name, also when it is gone; undefined for one that never was. */
+  everShard(id: string): Shard | undefined {
+    return this.#trees.map((tree) => tree.ever.get(id)).find((shard) => shard !== undefined);
+  }
+
+  isThere(shard: Shard): boolean {
+    return this.#trees.some(({ shards }) => shards.includes(shard));
+  }
+
   /** Throws where the service is busy. */
   limit(): void {
     if (!this.dynamo.misfortune(this.weather.limited)) return;
