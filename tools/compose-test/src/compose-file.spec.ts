@@ -12,7 +12,7 @@ type ComposedService = ComposeModel['services'][string] & {
   readonly image?: string;
   readonly restart?: string;
   readonly deploy?: { readonly replicas?: number };
-  readonly volumes?: readonly unknown[];
+  readonly volumes?: readonly { readonly target: string; readonly read_only?: boolean }[];
 };
 
 /** null: Compose cannot be had here, and CI is not set. */
@@ -37,7 +37,7 @@ test('SEC-3: the tested containers are as confined as those of the compose file'
   if (model !== null) expect(composeViolations(model)).toEqual([]);
 });
 
-test('each app has two replicas of its own image on free ports, which share no file and stay away once killed', () => {
+test('each app has two replicas of its own image on free ports, which share no file that they write and stay away once killed', () => {
   const services = model?.services;
   if (services === undefined) return;
   for (const app of apps) {
@@ -54,7 +54,7 @@ test('each app has two replicas of its own image on free ports, which share no f
       image: imageOf(app),
       restart: 'no',
       replicas: 2,
-      volumes: [],
+      shared: [],
       ports: [undefined],
     });
   }

@@ -29,6 +29,8 @@ const KILLS: readonly (readonly [App, number])[] = [
   ['relay', 0.4],
   ['fold-worker', 0.6],
 ];
+/** Of the generated sample. */
+const DEMO_RECORDS = 1000;
 const VIOLATIONS_SHOWN = 20;
 const LOG_LINES_SHOWN = 15;
 
@@ -124,6 +126,7 @@ async function underLoad(
   const outside = await fronts(system, signal);
   const ledger = new Ledger();
   await addDemo(outside, ledger);
+  if (ledger.size !== DEMO_RECORDS) throw new Error(`the demo left ${ledger.size} ops in the log, not ${DEMO_RECORDS}`);
   step(`posting, pushing and reading until ${events} events and ops are accepted`);
   const load = new Load({ clients: outside.clients, ledger, count: events, signal });
   const startedMs = performance.now();
@@ -148,7 +151,7 @@ async function underLoad(
 async function killOneOfEach(system: System, load: Load, events: number, step: (line: string) => void): Promise<void> {
   for (const [app, share] of KILLS) {
     await load.reached(events * share);
-    if (load.problems.length > 0) return;
+    if (load.ended) return;
     const [first] = await system.replicas(app);
     if (first === undefined) throw new Error(`no replica of ${app} runs`);
     await system.kill(first);

@@ -24,6 +24,8 @@ export async function buildImage(
   if (own) options.push('--network', 'host');
   const child = spawn('docker', ['build', ...options, root], { env, signal, stdio: ['ignore', 'ignore', 'pipe'] });
   const ended = once(child, 'close');
+  // An abort is told by `ended` at the bottom; until then it is nobody's.
+  ended.catch(() => {});
   const words: string[] = [];
   for await (const line of createInterface({ input: child.stderr })) {
     words.push(line);

@@ -28,6 +28,7 @@ const READ_WAIT_SECS = 55;
 export class Load {
   /** What no client may ever see. */
   readonly problems: string[] = [];
+  ended = false;
   readonly #options: LoadOptions;
   readonly #startSize: number;
   #waiting: { readonly size: number; wake(): void }[] = [];
@@ -43,13 +44,15 @@ export class Load {
       ...Array.from({ length: PUSHERS }, (_, at) => this.#untilDone((round) => this.#push(at, round))),
     ];
     await Promise.all(workers);
+    this.ended = true;
+    this.#tell();
   }
 
   get accepted(): number {
     return this.#options.ledger.size - this.#startSize;
   }
 
-  /** Resolves when so many events and ops are accepted. */
+  /** Resolves when so many events and ops are accepted, and when the load has ended before. */
   reached(size: number): Promise<void> {
     return new Promise((wake) => {
       this.#waiting.push({ size, wake });
@@ -58,7 +61,7 @@ export class Load {
   }
 
   #tell(): void {
-    const due = this.#waiting.filter(({ size }) => size <= this.accepted);
+    const due = this.#waiting.filter(({ size }) => this.ended || size <= this.accepted);
     this.#waiting = this.#waiting.filter((one) => !due.includes(one));
     for (const { wake } of due) wake();
   }

@@ -35,7 +35,14 @@ export class System {
   /** Nothing runs yet. Everything that will, the guardian takes down. */
   static async plan({ env }: Engine, guardian: Guardian): Promise<System> {
     const command = await composeCommand(env);
-    const compose = [...command, '--project-name', `tidemark-test-${process.pid}`, ...composeFiles] as const;
+    const compose = [
+      ...command,
+      '--ansi',
+      'never',
+      '--project-name',
+      `tidemark-test-${process.pid}`,
+      ...composeFiles,
+    ] as const;
     guardian.hold({ env, compose, images: apps.map(imageOf) });
     return new System(env, compose as unknown as readonly [string, ...string[]]);
   }
