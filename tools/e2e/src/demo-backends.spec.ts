@@ -4,7 +4,8 @@ import { serverTests } from '@tidemark/tools-services/testing';
 import { dynamodbFoldEnv } from './fold-tables.ts';
 import { Launcher, type Site, newSite } from './launcher.ts';
 
-jest.setTimeout(180_000);
+const MS_MAX = 180_000;
+jest.setTimeout(MS_MAX);
 
 const EVENTS = 300;
 let site: Site;
@@ -32,14 +33,19 @@ async function demo(settings: Record<string, string>): Promise<Record<string, nu
 
 const ONCE = { accepted: EVENTS, duplicates: EVENTS / 3, failed: 0, folded: EVENTS };
 
-serverTests('postgres')('FLD-1, FLD-8: the demo runs with log and views in Postgres', async ({ endpoint }) => {
-  const settings = { RELAY_STORE: 'postgres', FOLD_OP_STORE: 'postgres', FOLD_VIEWS: 'postgres' };
-  expect(await demo({ ...settings, DATABASE_URL: endpoint })).toEqual(ONCE);
-});
+serverTests('postgres')(
+  'FLD-1, FLD-8: the demo runs with log and views in Postgres',
+  async ({ endpoint }) => {
+    const settings = { RELAY_STORE: 'postgres', FOLD_OP_STORE: 'postgres', FOLD_VIEWS: 'postgres' };
+    expect(await demo({ ...settings, DATABASE_URL: endpoint })).toEqual(ONCE);
+  },
+  MS_MAX,
+);
 
 serverTests('dynamodb')(
   'FLD-1, FLD-4, FLD-8: the demo runs with log, stream and views in DynamoDB',
   async ({ endpoint }) => {
     expect(await demo(await dynamodbFoldEnv(endpoint))).toEqual(ONCE);
   },
+  MS_MAX,
 );
