@@ -29,7 +29,7 @@ test('FLD-5: shares that differ by one are left alone, so that nobody steals in 
   expect(planLeases('me', [lease('a', 'me'), lease('b', 'y'), lease('c', 'y')]).steal).toBeNull();
 });
 
-// kills: lease-plan.ts: leases.find(({ owner, isSettled }) => owner === victim && isSettled) => leases.find(({ owner }) => owner === victim)
+// kills: lease-plan.ts: owner === victim && isSettled => owner === victim
 test('FLD-5: a lease that was stolen just now is not stolen again: at most two workers read one shard', () => {
   const fresh = { isSettled: false };
   const leases = [lease('a', 'x', fresh), lease('b', 'x', fresh), lease('c', 'x')];

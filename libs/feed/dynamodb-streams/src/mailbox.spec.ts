@@ -2,7 +2,7 @@ import { Mailbox } from './mailbox.ts';
 
 const changes = (...streams: string[]) => streams.map((stream) => ({ stream, head: 1n }));
 
-// kills: mailbox.ts: (mark) => mark.batch <= batch => (mark) => mark.batch > 0
+// kills: mailbox.ts: mark.batch <= batch => mark.batch > 0
 test('FLD-9: a position covers what was handed out by then, and nothing later', () => {
   const mailbox = new Mailbox<string>('m');
   mailbox.put({ source: 'x', changes: changes('a'), progress: '1' });

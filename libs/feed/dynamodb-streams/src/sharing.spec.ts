@@ -125,7 +125,11 @@ test('FLD-5: at most two workers read one shard, whatever is stolen, paused and 
     await pass(12_000);
   }
   first.cutLeases = true;
+  const cutAtMs = rig.time.monotonic();
   await pass(40_000);
+  const lastRead = Math.max(...[...readers.values()].map((seen) => seen.get(first) ?? 0));
+  expect(lastRead).toBeGreaterThan(cutAtMs);
+  expect(lastRead - cutAtMs).toBeLessThanOrEqual(15_000);
   expect(seenMost).toBeLessThanOrEqual(2);
   expect(shares(rig).get('worker-0')).toBeUndefined();
 });
