@@ -46,7 +46,7 @@ export class MadeOpLog extends MemoryOpStore {
   }
 }
 
-function madeOp(n: number) {
+export function madeOp(n: number) {
   return anOp({
     opId: `01JB2Q6T5V${String(n).padStart(16, '0')}`,
     domain: 'event',
