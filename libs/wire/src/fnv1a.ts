@@ -7,10 +7,10 @@ export function fnv1a32(input: string | Uint8Array): number {
   return hash >>> 0;
 }
 
-/** FNV-1a, 64 bits, over the bytes or the text's UTF-8 bytes. */
-export function fnv1a64(input: string | Uint8Array): bigint {
-  let high = 0xcbf29ce4;
-  let low = 0x84222325;
+/** FNV-1a, 64 bits, over the bytes or the text's UTF-8 bytes; `begun` is the hash of what stands before them. */
+export function fnv1a64(input: string | Uint8Array, begun = OFFSET): bigint {
+  let high = Number(begun >> 32n);
+  let low = Number(begun & 0xffff_ffffn);
   for (const byte of bytesOf(input)) {
     low = (low ^ byte) >>> 0;
     // The prime is 2^40 + 0x1b3; every product stays below 2^53.
@@ -20,6 +20,8 @@ export function fnv1a64(input: string | Uint8Array): bigint {
   }
   return (BigInt(high) << 32n) | BigInt(low);
 }
+
+const OFFSET = 0xcbf29ce484222325n;
 
 function bytesOf(input: string | Uint8Array): Uint8Array {
   return typeof input === 'string' ? utf8Bytes(input) : input;

@@ -5,7 +5,7 @@ import { canonicalOpBytes } from './canonical-op.ts';
 import { claimSeq } from './claim-seq.ts';
 import { fnv1a32, fnv1a64 } from './fnv1a.ts';
 import type { Op } from './op.ts';
-import { prefixCandidate } from './prefix-candidate.ts';
+import { prefixCandidate, prefixCandidates } from './prefix-candidate.ts';
 
 const LONE = '\ud800';
 const NO_UTF8 = 'invalid: the text holds a lone surrogate, which has no UTF-8 form';
@@ -90,6 +90,15 @@ describe('prefixCandidate', () => {
     ['λ🔑', 'gcya 1hdp jnw1 3tbd'],
   ])('RLY-15: the first candidates of %j', (uuid, candidates) => {
     expect([0, 1, 2, 3].map((n) => prefixCandidate(uuid, n)).join(' ')).toBe(candidates);
+  });
+
+  // kills: prefix-candidate.ts: prefixOf(fnv1a64(littleEndian32(n), begun)); => prefixCandidate(replicaUuid, n);
+  test('RLY-15, OPS-4: many candidates of a uuid, which may be as long as a body, take one pass over it', () => {
+    const encode = jest.spyOn(Buffer, 'from');
+    const candidate = prefixCandidates('λ🔑');
+    expect([0, 1, 2, 3].map(candidate).join(' ')).toBe('gcya 1hdp jnw1 3tbd');
+    expect(encode).toHaveBeenCalledTimes(1);
+    encode.mockRestore();
   });
 
   test('RLY-15: a uuid without a UTF-8 form is refused', () => {

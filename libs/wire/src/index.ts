@@ -18,5 +18,5 @@ export { decodePush } from './op-decode.ts';
 export { encodeOp, encodePage, encodePush, opTextBytes } from './op-encode.ts';
 export { isTraceparent, opTraceparent, tracedExtra, traceparentsOf } from './op-trace.ts';
 export { decodePage, type OpPage } from './page-decode.ts';
-export { prefixCandidate } from './prefix-candidate.ts';
+export { prefixCandidate, prefixCandidates } from './prefix-candidate.ts';
 export { decodeRegister, type RegisterRequest } from './register.ts';

@@ -5,7 +5,16 @@ const CROCKFORD = '0123456789abcdefghjkmnpqrstvwxyz';
 
 /** The nth prefix that a relay offers a replica whose own choice is taken; every backend walks the same candidates. */
 export function prefixCandidate(replicaUuid: string, n: number): string {
-  const hash = fnv1a64(Buffer.concat([utf8Bytes(replicaUuid), littleEndian32(n)]));
+  return prefixCandidates(replicaUuid)(n);
+}
+
+/** The same for several n. The uuid, which may be as long as a body, is hashed once for all of them (OPS-4). */
+export function prefixCandidates(replicaUuid: string): (n: number) => string {
+  const begun = fnv1a64(utf8Bytes(replicaUuid));
+  return (n) => prefixOf(fnv1a64(littleEndian32(n), begun));
+}
+
+function prefixOf(hash: bigint): string {
   let bits = Number(hash & 0xfffffn);
   let prefix = '';
   for (let i = 0; i < 4; i++) {

@@ -1,6 +1,6 @@
 import { Fault } from '@tidemark/libs-kernel';
 import { PREFIX_CANDIDATES_MAX, type PrefixRegistry, type Registration } from '@tidemark/libs-op-store-contract';
-import { prefixCandidate } from '@tidemark/libs-wire';
+import { prefixCandidates } from '@tidemark/libs-wire';
 import { type PostgresConnection, streamLock } from './connection.ts';
 import { assertStorable } from './refusal.ts';
 
@@ -44,8 +44,9 @@ export function postgresPrefixRegistry(
 /** The asked prefix and the replica's candidates, in their order, some at a time. */
 function* wishes(asked: string, replicaUuid: string, candidatesMax: number): Generator<string[]> {
   let prefixes = [asked];
+  const candidate = prefixCandidates(replicaUuid);
   for (let n = 0, many = CANDIDATES_FIRST; n < candidatesMax; many = Math.min(many * 8, CANDIDATES_MAX)) {
-    for (const end = Math.min(n + many, candidatesMax); n < end; n++) prefixes.push(prefixCandidate(replicaUuid, n));
+    for (const end = Math.min(n + many, candidatesMax); n < end; n++) prefixes.push(candidate(n));
     yield prefixes;
     prefixes = [];
   }

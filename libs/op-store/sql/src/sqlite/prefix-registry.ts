@@ -1,6 +1,6 @@
 import { Fault } from '@tidemark/libs-kernel';
 import { PREFIX_CANDIDATES_MAX, type PrefixRegistry, type Registration } from '@tidemark/libs-op-store-contract';
-import { prefixCandidate } from '@tidemark/libs-wire';
+import { prefixCandidates } from '@tidemark/libs-wire';
 import { OWNED, OWNER } from './claim.ts';
 import type { SqliteConnection } from './connection.ts';
 
@@ -35,9 +35,9 @@ export function sqlitePrefixRegistry(
 }
 
 function firstFreeCandidate(replicaUuid: string, candidatesMax: number, isFree: (prefix: string) => boolean): string {
+  const candidate = prefixCandidates(replicaUuid);
   for (let n = 0; n < candidatesMax; n++) {
-    const candidate = prefixCandidate(replicaUuid, n);
-    if (isFree(candidate)) return candidate;
+    if (isFree(candidate(n))) return candidate(n);
   }
   throw new Fault('unavailable', `prefix space exhausted: none of ${candidatesMax} candidates is free`);
 }
