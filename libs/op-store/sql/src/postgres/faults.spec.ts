@@ -224,6 +224,14 @@ describe('what Postgres says becomes a fault', () => {
     expect(mapError(said(code), 'Postgres')).toMatchObject({ code: fault, outcome });
   });
 
+  // kills: map-error.ts: isTold(code) ? => false ?
+  it('SEC-2: what is wrong with a value is said without the address and the words of the server', () => {
+    const words = (code: string) => mapError(said(code), 'Postgres db.internal:5432/ops').message;
+    expect(words('54000')).toBe('Postgres cannot hold a text of this size');
+    expect(words('22021')).toBe('Postgres cannot store a character');
+    expect(words('57014')).toBe('Postgres db.internal:5432/ops took too long (57014: raw)');
+  });
+
   test.each(['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EPIPE'])('OPS-6: %s is unavailable', (code) => {
     expect(mapError(Object.assign(new Error('raw'), { code }), 'Postgres')).toMatchObject(UNAVAILABLE);
   });

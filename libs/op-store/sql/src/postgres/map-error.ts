@@ -1,4 +1,5 @@
 import { asFault, Fault, type FaultCode } from '@tidemark/libs-kernel';
+import { isTold } from '../told.ts';
 
 /** Of the services' settings, the one that names the file of further roots. */
 export const CA_FILE_SETTING = 'RELAY_PG_CA_FILE';
@@ -46,7 +47,7 @@ const STATES: Readonly<Record<string, Meaning>> = {
   '42883': ['misconfigured', 'lacks a function'],
   '53': ['unavailable', 'has run out of something'],
   '53100': ['disk_full', 'cannot grow: no space is left'],
-  '54': ['too_large', 'cannot hold something of this size'],
+  '54': ['too_large', 'cannot hold a text of this size'],
   '55': ['unavailable', 'is held by another'],
   '55P03': ['unavailable', 'is held by a write of another process'],
   '57': ['unavailable', 'was interrupted'],
@@ -130,7 +131,7 @@ function isTlsError(code: string): boolean {
 }
 
 function faultOf(code: FaultCode, where: string, what: string, cause: unknown): Fault {
-  return new Fault(code, `${where} ${what} (${saidBy(cause)})`, { cause });
+  return new Fault(code, isTold(code) ? `Postgres ${what}` : `${where} ${what} (${saidBy(cause)})`, { cause });
 }
 
 function saidBy(thrown: unknown): string {

@@ -131,6 +131,12 @@ describe('what SQLite says becomes a fault', () => {
     expect(mapError(said(code), 'ops.sqlite')).toMatchObject({ code: fault, outcome });
   });
 
+  // kills: map-error.ts: isTold(code) ? => false ?
+  it('SEC-2: what is wrong with a value is said without the file', () => {
+    const fault = mapError(said('SQLITE_TOOBIG'), '/data/ops.sqlite');
+    expect(fault).toMatchObject({ code: 'too_large', message: 'SQLite takes no text of this size' });
+  });
+
   it('OPS-6: a disk error of COMMIT leaves the outcome open, a full disk there does not', () => {
     const failed = (code: string): Fault => mapError(new CommitFailed(said(code)), 'ops.sqlite');
     expect(failed('SQLITE_IOERR_FSYNC')).toMatchObject({ code: 'unknown_outcome', outcome: 'unknown' });

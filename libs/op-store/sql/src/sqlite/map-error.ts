@@ -1,4 +1,5 @@
 import { asFault, Fault, type FaultCode, type Outcome } from '@tidemark/libs-kernel';
+import { isTold } from '../told.ts';
 import { CommitFailed } from './transaction.ts';
 
 /** By result code; an extended one (SQLITE_BUSY_RECOVERY) that is not named belongs to its primary. */
@@ -38,7 +39,7 @@ export function mapError(thrown: unknown, file: string): Fault {
   if (known === undefined && !isInDoubt(thrown)) return asFault(cause);
   const [code, what] = known ?? ['internal', 'cannot be written'];
   const message = `${file} ${what} (${codeOf(cause)})`;
-  if (!isInDoubt(thrown)) return new Fault(code, message, { cause });
+  if (!isInDoubt(thrown)) return new Fault(code, isTold(code) ? `SQLite ${what}` : message, { cause });
   return new Fault('unknown_outcome', `${message} at the end of a write, which may be stored`, { cause });
 }
 
