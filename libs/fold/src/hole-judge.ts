@@ -21,13 +21,21 @@ export class HoleJudge {
     this.#options = options;
   }
 
-  /** `looked`: where the mark's holes were just looked into, and found empty; null: the epoch was left. */
-  async judge(stream: string, mark: StoredMark, looked: readonly SeqRange[]): Promise<StoredMark | null> {
+  /**
+   * `looked`: where was looked just now, and what is missing was not found; `lookedAtMs`: when that began, on the wall clock. The answer is
+   * null when the epoch was left.
+   */
+  async judge(
+    stream: string,
+    mark: StoredMark,
+    looked: readonly SeqRange[],
+    lookedAtMs: number,
+  ): Promise<StoredMark | null> {
     const { saver, count } = this.#options;
     const proved = await this.#prove(stream, mark, looked);
     let state = coverAll(mark.watermark, proved, this.#options.clock.now());
     for (const range of proved) this.#tell('info', stream, mark, range, 'the mark passes burned seqs');
-    const ripe = await this.#ripe(stream, state, looked);
+    const ripe = await this.#ripe(stream, state, looked, lookedAtMs);
     state = ripe.state;
     const forgotten: SeqRange[] = [];
     for (const range of ripe.ranges) {
@@ -67,18 +75,22 @@ export class HoleJudge {
     return joined(proved);
   }
 
-  /** The holes that were missed for long enough. What is missing at the end of the stream is first seen here. */
+  /**
+   * The holes that were missed for long enough before the look began: whatever came while a worker was paused behind it does not count as
+   * missed. What is missing at the end of the stream is first seen when the head is known, and not before.
+   */
   async #ripe(
     stream: string,
     state: WatermarkState,
     looked: readonly SeqRange[],
+    lookedAtMs: number,
   ): Promise<{ readonly state: WatermarkState; readonly ranges: readonly Hole[] }> {
     const { opStore, clock, legacyGraceMs } = this.#options;
     if (legacyGraceMs <= 0) return { state, ranges: [] };
-    const nowMs = clock.now();
-    const sighted = sight(state, await opStore.head(stream), nowMs);
+    const head = await opStore.head(stream);
+    const sighted = sight(state, head, clock.now());
     const whole = joined(looked);
-    const isRipe = (hole: Hole) => nowMs - hole.firstSeenMs >= legacyGraceMs && holds(whole, hole);
+    const isRipe = (hole: Hole) => lookedAtMs - hole.firstSeenMs >= legacyGraceMs && holds(whole, hole);
     return { state: sighted, ranges: sighted.holes.filter(isRipe) };
   }
 

@@ -1,5 +1,5 @@
 import { I64_MAX } from '@tidemark/libs-wire';
-import { Rig, anEvent, settle } from './testing/rig.ts';
+import { HoldingOpStore, Rig, anEvent, settle } from './testing/rig.ts';
 import type { FoldWorker } from './fold-worker.ts';
 
 const A = '0.a';
@@ -163,7 +163,7 @@ describe('the bound on ranges ahead', () => {
 describe('the grace for writers of an older make', () => {
   const grace = { legacyGraceMs: GRACE_MS };
 
-  // kills: hole-judge.ts: nowMs - hole.firstSeenMs >= legacyGraceMs => nowMs >= legacyGraceMs
+  // kills: hole-judge.ts: lookedAtMs - hole.firstSeenMs >= legacyGraceMs => lookedAtMs >= legacyGraceMs
   it('FLD-2: counts from the first sight of any worker, which outlives them', async () => {
     const rig = await withOps([1, 3], true);
     rig.time.advance(10 * GRACE_MS);
@@ -192,6 +192,48 @@ describe('the grace for writers of an older make', () => {
     rig.time.advance(2 * GRACE_MS);
     await settle(worker);
     expect(await watermark(rig)).toMatchObject({ foldedThrough: 3n, skipped: [] });
+    expect(rig.seqs).toEqual({ backfilled: 1 });
+  });
+
+  // kills: hole-judge.ts: const sighted = sight(state, head, clock.now()); => const sighted = sight(state, head, lookedAtMs);
+  it('FLD-2: a worker that is paused while it asks for the head dates no first sight before its answer', async () => {
+    const rig = await withOps([1], true);
+    const opStore = new (class extends HoldingOpStore {
+      override async head(stream: string): Promise<bigint> {
+        rig.time.advance(GRACE_MS);
+        return super.head(stream);
+      }
+    })(rig.opLog);
+    opStore.holdsHoles = true;
+    opStore.heads.set(A, 3n);
+    rig.changes.announce(A, 3n);
+    await rig.worker({ ...grace, opStore }).tick();
+    const [hole] = (await watermark(rig)).holes;
+    expect(rig.time.now() - hole!.firstSeenMs).toBeLessThanOrEqual(GRACE_MS);
+    expect((await watermark(rig)).skipped).toEqual([]);
+  });
+
+  // kills: hole-judge.ts: lookedAtMs - hole.firstSeenMs >= legacyGraceMs => clock.now() - hole.firstSeenMs >= legacyGraceMs
+  it('FLD-2: a worker that was paused after its look does not pass what came meanwhile', async () => {
+    const rig = await withOps([1, 3], true);
+    const opStore = new (class extends HoldingOpStore {
+      override async burnedThrough(_: string, after: bigint): Promise<bigint> {
+        if (rig.time.now() >= pausesAtMs) {
+          plant(rig, 2);
+          rig.time.advance(2 * GRACE_MS);
+        }
+        return after;
+      }
+    })(rig.opLog);
+    opStore.holdsHoles = true;
+    let pausesAtMs = Infinity;
+    const worker = rig.worker({ ...grace, opStore });
+    await worker.tick();
+    pausesAtMs = rig.time.now();
+    await worker.tick();
+    pausesAtMs = Infinity;
+    expect((await watermark(rig)).skipped).toEqual([]);
+    await settle(worker);
     expect(rig.seqs).toEqual({ backfilled: 1 });
   });
 

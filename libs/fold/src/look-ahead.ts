@@ -49,6 +49,7 @@ export class LookAhead {
   async step(stream: string, mark: StoredMark, holes: { readonly attempt: number } | null): Promise<Step> {
     const { saver, count } = this.#options;
     const regions = [...(holes === null ? [] : someHoles(mark.watermark, holes.attempt)), above(mark.watermark)];
+    const lookedAtMs = this.#options.clock.now();
     const looks: Looked[] = [];
     const counted: (() => void)[] = [];
     let state = mark.watermark;
@@ -67,7 +68,7 @@ export class LookAhead {
     const ops = looks.reduce((sum, looked) => sum + looked.ops.length, 0);
     if (saved === null || holes === null) return { mark: saved, ops };
     const ranges = looks.map(({ range }) => range);
-    return { mark: await this.#judge.judge(stream, saved, ranges), ops };
+    return { mark: await this.#judge.judge(stream, saved, ranges, lookedAtMs), ops };
   }
 
   async #look(stream: string, { from, to, isHole }: Region): Promise<Looked> {

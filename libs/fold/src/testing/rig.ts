@@ -161,6 +161,8 @@ export class Rig {
     const reference = new MemoryViews();
     await reference.saveMark(stream, 1, emptyWatermark(), 0, new Map());
     for (const sequenced of ops) {
+      // One that cannot be read is parked.
+      if (!sequenced.op.extra.endsWith('}')) continue;
       const reduced = reducers.reduce(sequenced);
       if (reduced.kind === 'folded') await reference.apply(stream, 1, reduced.changes);
     }
@@ -196,5 +198,7 @@ export async function settle(worker: FoldWorker, ticksMax = 200): Promise<void> 
     const { changes, feedFault } = await worker.tick();
     if (changes === 0 && !feedFault && worker.status().pending === 0) return;
   }
-  throw new Error(`not settled: ${JSON.stringify(worker.status(), (_, value) => String(value))}`);
+  throw new Error(
+    `not settled: ${JSON.stringify(worker.status(), (_, value) => (typeof value === 'bigint' ? String(value) : value))}`,
+  );
 }
