@@ -102,8 +102,9 @@ export async function withMigrationLock(
 }
 
 async function isCurrent(client: PoolClient, where: string): Promise<boolean> {
-  const { rows: found } = await client.query(`SELECT to_regclass('view_format') IS NOT NULL AS there`);
-  if (!found[0].there) return false;
+  // Read from the catalog: a name by itself may be remembered as missing from before the lock was waited for.
+  const found = await client.query(`SELECT FROM pg_class WHERE oid = to_regclass('view_format')`);
+  if (found.rowCount === 0) return false;
   const { rows } = await client.query('SELECT format FROM view_format');
   const format = rows[0]?.format ?? 0;
   if (format > FORMAT) {
