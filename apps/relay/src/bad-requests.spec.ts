@@ -172,6 +172,13 @@ describe('methods and content types', () => {
     }
   });
 
+  test('RLY-19: a refusal of a route of operators is JSON, however its path is written', async () => {
+    for (const path of ['/v1/streams?limit=0', '/v%31/stream%73?limit=0']) {
+      const told = await relay.get(path);
+      expect([told.status, JSON.parse(told.text)]).toEqual([400, { error: 'limit: must be at least 1' }]);
+    }
+  });
+
   test('RLY-1: a path ends at a #, also for who asks which methods it has', async () => {
     for (const path of ['/streams/a#b/ops', '/streams/a#/ops', '/v1#/streams'])
       expect([path, (await relay.get(path)).status]).toEqual([path, 404]);

@@ -16,6 +16,7 @@ import { type Logger, NestLog } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import { pathFault, refuseUnreadable } from './readable.ts';
 import { logFieldsOf } from './request-context.ts';
+import { requestTarget } from './request-target.ts';
 import { answerUnknownRoutes, hasEmptySegment } from './unknown-routes.ts';
 
 export interface HttpOptions {
@@ -67,6 +68,7 @@ export async function createHttp(
   const adapter = new FastifyAdapter({
     serverFactory: (handler: RequestListener) => load.serve(handler),
     bodyLimit: options.bodyBytesMax,
+    rewriteUrl: requestTarget,
     routerOptions: { caseSensitive: true, ignoreTrailingSlash: false, maxParamLength: PATH_SEGMENT_CHARS_MAX },
     requestIdHeader: false,
     genReqId: (raw: { headers: Record<string, unknown> }) => {

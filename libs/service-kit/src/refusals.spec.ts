@@ -39,6 +39,8 @@ const REFUSED: readonly (readonly [what: string, text: string | Uint8Array, stat
   ['TLS', Buffer.from([0x16, 3, 1, 0, 200, 1, 0, 0, 196, 3, 3, 13, 10, 13, 10]), 400],
   ['no HTTP at all', 'hello\r\n\r\n', 400],
   ['a known path with another method', request('PROPFIND /things/a'), 405],
+  ['RLY-1: a known path of an absolute URL with another method', request('PROPFIND http://x/things/a?b'), 405],
+  ['RLY-1: a known path in escapes with another method', request('PROPFIND /%74hing%73/%2E'), 405],
   ['a method in small letters', request('get /things/a'), 400],
   ['an unknown method', request('BREW /things/a'), 400],
   ['a tunnel', request('CONNECT x:1'), 400],
@@ -79,6 +81,7 @@ test.each(REFUSED)('OPS-6: %s is refused in our words, as not done', async (_wha
 test.each([
   ['without Host over HTTP/1.0', 'GET /things/a HTTP/1.0\r\n\r\n'],
   ['of an absolute URL', request('GET http://x/things/a')],
+  ['of an absolute URL of TLS', request('GET HTTPS://x:1/%74hing%73/%61?b=%61')],
   ['that would rather speak another protocol', request('GET /things/a', 'Upgrade: websocket\r\n')],
   ['with empty lines before it', `\r\n\r\n${request('GET /things/a')}`],
   ['with a body that nobody asked for', request('GET /things/a', 'Content-Length: 3\r\n', 'abc')],
