@@ -97,8 +97,10 @@ export class IngestService {
       const next = raw.next();
       return next.done === true ? null : windows.open(next.value);
     };
+    // Windows of nothing but bad records and known ids wait for nobody: others run between them all the same.
+    const openLater = async () => (await Promise.all([openNext(), this.#parts.pause()]))[0];
     for (let window = await openNext(); window !== null;) {
-      const [end, next] = await Promise.all([windows.close(window), mayStore(window) ? openNext() : null]);
+      const [end, next] = await Promise.all([windows.close(window), mayStore(window) ? openLater() : null]);
       if (end.kind === 'failed') {
         if (next !== null) await windows.drop(next);
         return refuse(end.failure.status, end.failure.error, end.failure);

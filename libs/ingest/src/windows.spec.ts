@@ -292,6 +292,14 @@ describe('the next window is opened while one is published', () => {
   });
 });
 
+// kills: ingest-service.ts: mayStore(window) ? openLater() : null => mayStore(window) ? openNext() : null
+test('OPS-4: others run between windows of a long request, also when it waits for nobody', async () => {
+  let pauses = 0;
+  const world = new IngestWorld({ pause: async () => void pauses++ });
+  const { body } = await world.post('1\n'.repeat(10 * 256), NDJSON);
+  expect([body.failed, pauses]).toEqual([2560, 10]);
+});
+
 test('ING-6: with the default lease an obedient client still meets the duplicate window', () => {
   expect(2 * LEASE_MS_DEFAULT + 1000).toBeLessThanOrEqual(DUPLICATE_WINDOW_MS);
 });
