@@ -291,14 +291,22 @@ describe('a stream that was written by others', () => {
     expect(rounds).toEqual(['stored']);
   });
 
-  dynamodbTest('RLY-7: a counter that is no number is a loud fault', async ({ endpoint }) => {
-    const spec = await SpecStore.make(endpoint);
-    await spec.put({ ...itemKey('s', 0n), next_seq: { S: 'four' } });
-    await expect(spec.open().store.append('s', someOps(1))).rejects.toMatchObject({
-      code: 'corrupt',
-      outcome: 'not-done',
-    });
-  });
+  dynamodbTest(
+    'RLY-7: a counter that is no number is a loud fault of appends and of the head; reads go on, and appends once it is set',
+    async ({ endpoint }) => {
+      const spec = await SpecStore.make(endpoint);
+      await spec.open().store.append('s', someOps(3));
+      await spec.put({ ...itemKey('s', 0n), next_seq: { S: 'three' } });
+      const { store } = spec.open();
+      const loud = { code: 'corrupt', outcome: 'not-done', message: expect.stringContaining('next_seq') };
+      await expect(store.append('s', [anOp({ opId: 'new' })])).rejects.toMatchObject(loud);
+      await expect(store.head('s')).rejects.toMatchObject(loud);
+      expect((await store.read('s', 0n, 10)).next).toBe(3n);
+      expect((await store.append('other', someOps(1))).length).toBe(1);
+      await spec.plantCounter('s', 3n);
+      expect(await store.append('s', [anOp({ opId: 'new' })])).toEqual([{ kind: 'stored', seq: 4n }]);
+    },
+  );
 });
 
 describe('writers that meet', () => {
@@ -390,7 +398,29 @@ describe('writers that meet', () => {
     },
   );
 
-  // kills: append.ts: this.#parts.throttles.throttled(this.#stream); => void 0;
+  dynamodbTest(
+    'D8: a table that throttles on and on gets a bounded and definite answer, and takes the push afterwards',
+    async ({ endpoint }) => {
+      const { store, client, rounds, time } = (await SpecStore.make(endpoint)).open();
+      const refused = { code: 'unavailable', outcome: 'not-done', retryAfterMs: 1000 };
+      client.between = async ({ name }, pass) => {
+        if (name === ROUND) throw FAILURES.throttled();
+        return pass();
+      };
+      await expect(store.append('s', someOps(1))).rejects.toMatchObject(refused);
+      expect(rounds).toEqual(Array(101).fill('throttled'));
+      expect(time.monotonic()).toBeLessThan(100_000);
+      // What the SDK was answered for its last attempt of a read.
+      client.between = async () => {
+        throw Object.assign(named('ProvisionedThroughputExceededException'), { $metadata: { attempts: 3 } });
+      };
+      await expect(store.append('s', someOps(1))).rejects.toMatchObject(refused);
+      client.between = (_, pass) => pass();
+      expect(await store.append('s', someOps(1))).toEqual([{ kind: 'stored', seq: 1n }]);
+    },
+  );
+
+  // kills: append.ts: this.#parts.throttles.happened(this.#stream); => void 0;
   dynamodbTest(
     'RLY-11: throttled rounds are logged at most once in 10 s, with how many there were',
     async ({ endpoint }) => {
@@ -518,8 +548,9 @@ describe('a claim that is there already', () => {
     expect(time.slept.length).toBe(2);
   });
 
+  // kills: append.ts: this.#isHalfSeen = findings.some(({ kind }) => kind === 'stored'); => void findings;
   dynamodbTest(
-    'RLY-5: whose op is never shown is unavailable after about a second, and names the place',
+    'RLY-5, OPS-6: whose op is never shown is unavailable after about a second, its outcome unknown, and names the place',
     async ({ endpoint }) => {
       const spec = await SpecStore.make(endpoint);
       await spec.put(claimItem('s', 'op-1', 1n));
@@ -527,11 +558,34 @@ describe('a claim that is there already', () => {
       const { store, time } = spec.open();
       await expect(store.append('s', someOps(1))).rejects.toMatchObject({
         code: 'unavailable',
+        outcome: 'unknown',
         message: expect.stringContaining('seq 1'),
       });
       // The stream waits for it; no longer than its waits can come to, whatever their jitter.
       expect(time.slept.length).toBe(20);
       expect(time.monotonic()).toBeLessThan(1750);
+    },
+  );
+
+  dynamodbTest(
+    'RLY-10, OPS-6: whose op is not shown by the deadline has an unknown outcome, and one that is shown says nothing of the rest',
+    async ({ endpoint }) => {
+      const spec = await SpecStore.make(endpoint);
+      await spec.put(claimItem('s', 'op-1', 1n));
+      await spec.plantCounter('s', 1n);
+      const unwanted = new AbortController();
+      const { store } = spec.open({ sleeper: { sleep: async () => unwanted.abort() } });
+      await expect(store.append('s', someOps(1), unwanted.signal)).rejects.toMatchObject({
+        code: 'deadline',
+        outcome: 'unknown',
+      });
+      await spec.plant('s', 1n, anOp());
+      const { store: other, client, rounds } = spec.open();
+      client.between = async (sent, pass) => {
+        if (sent.name === ROUND && rounds.length === 1) throw named('AccessDeniedException');
+        return pass();
+      };
+      await expect(other.append('s', someOps(2))).rejects.toMatchObject({ code: 'misconfigured', outcome: 'partly' });
     },
   );
 
@@ -710,7 +764,7 @@ describe('faults of an append', () => {
   );
 
   dynamodbTest(
-    'D10: a size that the table alone refuses leaves the stream and the op id as they were',
+    'D10, R13: a size that the table alone refuses is tried once, burns no seq, and leaves the op id as it was',
     async ({ endpoint }) => {
       const { store, client } = (await SpecStore.make(endpoint)).open();
       client.between = once(ROUND, async () => {
@@ -721,6 +775,7 @@ describe('faults of an append', () => {
         outcome: 'not-done',
         message: expect.stringContaining('Item size has exceeded'),
       });
+      expect(client.counts()[ROUND]).toBe(1);
       expect(await store.append('s', someOps(1))).toEqual([{ kind: 'stored', seq: 1n }]);
     },
   );
@@ -805,6 +860,21 @@ describe('an append that nobody wants any more', () => {
       outcome: 'not-done',
     });
     expect(client.counts()).toEqual({});
+  });
+
+  // kills: op-store.ts: if (asFault(thrown).code === 'deadline') => if (false)
+  dynamodbTest('RLY-10: is told in the log, at most once in 10 s, with how many there were', async ({ endpoint }) => {
+    const spec = await SpecStore.make(endpoint);
+    const { store, time, logged } = spec.open();
+    for (const ms of [0, 5000, 5000]) {
+      time.advance(ms);
+      await expect(store.append('s', someOps(1), AbortSignal.abort())).rejects.toMatchObject({ code: 'deadline' });
+    }
+    await expect(store.append('', someOps(1))).rejects.toMatchObject({ code: 'invalid' });
+    expect(logged).toMatchObject([
+      { level: 'warn', fields: { stream: 's', appends: 1 } },
+      { level: 'warn', fields: { stream: 's', appends: 2 } },
+    ]);
   });
 
   dynamodbTest('RLY-10: leaves its place in the queue of its stream', async ({ endpoint }) => {

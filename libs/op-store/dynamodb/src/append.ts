@@ -12,13 +12,13 @@ import { claimSeq, type Op } from '@tidemark/libs-wire';
 import { contended, endOfAppend, noSeqLeft, refusedRound } from './append-fault.ts';
 import { planRound, type Position, type Round, type WaitingOp } from './append-round.ts';
 import type { SendOptions } from './client.ts';
-import { type Finding, findStored, type Sought } from './find-stored.ts';
+import { findClaims, type Finding, type Sought, untilShown } from './find-stored.ts';
 import { claimItemBytes, opItemBytes } from './item-size.ts';
 import type { DynamoLog, DynamoMetrics } from './metrics.ts';
 import type { OpsTable } from './ops-table.ts';
 import type { FailedClaim } from './settle-round.ts';
 import type { StreamEnd } from './stream-end.ts';
-import type { ThrottleLog } from './throttle-log.ts';
+import type { RareWarning } from './rare-warning.ts';
 import { type RoundAnswer, transact } from './transact.ts';
 import { Unwanted, whileWanted } from './wanted.ts';
 
@@ -29,7 +29,7 @@ export interface AppendParts {
   readonly random: Random;
   readonly log: DynamoLog;
   readonly metrics: DynamoMetrics;
-  readonly throttles: ThrottleLog;
+  readonly throttles: RareWarning;
   readonly maxOpsPerRound: number;
   readonly contentionRounds: number;
 }
@@ -85,6 +85,8 @@ export class Append {
   #lost = 0;
   #beaten = 0;
   #fruitless = 0;
+  /** The claim of an op was seen, and the op not yet. */
+  #isHalfSeen = false;
 
   constructor(parts: AppendParts, stream: string, end: StreamEnd, unwanted?: AbortSignal) {
     this.#parts = parts;
@@ -100,7 +102,7 @@ export class Append {
       if (this.#end.isRepeated) await this.#lookAhead(1);
       while (this.#waiting.length > 0) await this.#round();
     } catch (thrown) {
-      const mayBeStored = this.#waiting.some((op) => op.mayBeStored);
+      const mayBeStored = this.#isHalfSeen || this.#waiting.some((op) => op.mayBeStored);
       throw endOfAppend(thrown, { mayBeStored, isPartly: this.#told.size > 0 });
     }
     return ops.map(({ opId }) => {
@@ -179,7 +181,7 @@ export class Append {
         end.forget();
         return this.#lose();
       case 'throttled':
-        this.#parts.throttles.throttled(this.#stream);
+        this.#parts.throttles.happened(this.#stream);
         end.forget();
         return this.#lose(THROTTLED);
       case 'refused':
@@ -224,7 +226,10 @@ export class Append {
   async #find(
     sought: readonly (Sought & { readonly waiting: Pending })[],
   ): Promise<{ readonly stored: number; readonly found: number }> {
-    const findings = await this.#wanted((options) => findStored(this.#parts, this.#stream, sought, options));
+    const findings = await this.#wanted((options) => findClaims(this.#parts, this.#stream, sought, options));
+    this.#isHalfSeen = findings.some(({ kind }) => kind === 'stored');
+    await this.#wanted((options) => untilShown(this.#parts, this.#stream, sought, findings, options));
+    this.#isHalfSeen = false;
     let stored = 0;
     let found = 0;
     findings.forEach((finding: Finding, i) => {

@@ -70,6 +70,44 @@ describe('the stores of a relay in DynamoDB', () => {
     });
   });
 
+  dynamodbTest('R47: ask no wall clock, so that none that is wrong matters', async ({ endpoint }) => {
+    const time = new SleptTime();
+    const clock = {
+      monotonic: () => time.monotonic(),
+      now: () => {
+        throw new Error('a wall clock was asked');
+      },
+    };
+    const stores = await connectDynamodb({ ...options(endpoint, await specTables(endpoint)), clock });
+    const { opStore, prefixRegistry, presenceBoard } = stores;
+    await opStore.append('s', someOps(2));
+    expect(await opStore.erase('s')).toBe(2n);
+    await opStore.append('s', someOps(1));
+    // A page over two burned seqs.
+    expect((await opStore.read('s', 0n, 10)).next).toBe(3n);
+    await prefixRegistry.register('s', 'aaaa', 'uuid-A');
+    await presenceBoard.announce('s', { machineId: 'm', name: 'Mac', intervalSecs: 300n }, 1000n, 0n);
+    await stores.close();
+  });
+
+  // kills: connect.ts: client: boundedClient(sdk, options.sleeper) }; => client: sdk };
+  test('D1: give up a call that nobody answers after 15 s', async () => {
+    const silent = createServer(() => {});
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    const { port } = silent.address() as AddressInfo;
+    const slept: number[] = [];
+    const sleeper = { sleep: async (ms: number) => void slept.push(ms) };
+    const tables = { opsTable: 'ops', registryTable: 'registry' };
+    try {
+      const opening = connectDynamodb({ ...options(`http://127.0.0.1:${port}`, tables), sleeper });
+      await expect(opening).rejects.toMatchObject({ code: 'unavailable' });
+      expect(slept.filter((ms) => ms === 15_000).length).toBeGreaterThan(1);
+    } finally {
+      silent.closeAllConnections();
+      silent.close();
+    }
+  });
+
   dynamodbTest(
     'D1: send a round whose answer is lost again, under its token, and it is stored once',
     async ({ endpoint }) => {

@@ -35,22 +35,19 @@ const LOOKS_MAX = 20;
 const LOOK_BACKOFF = { baseMs: 5, ceilingMs: 100 };
 
 /**
- * Which of the ops the stream holds already, in their order: each claim is read strongly, unless a cancelled round brought it along, which
- * is as good. An op counts as stored once a Query shows it, and it alone: a claim alone may stand beside an op that no reader sees yet. No
- * writer gives a seq twice, so another op at its place proves that this one does not come there any more.
+ * Which of the ops the stream holds already by what their claims say, in their order: each claim is read strongly, unless a cancelled round
+ * brought it along, which is as good. A claim alone may stand beside an op that no reader sees yet: see untilShown.
  */
-export async function findStored(
-  parts: FindParts,
+export function findClaims(
+  { table }: FindParts,
   stream: string,
   sought: readonly Sought[],
   options: SendOptions,
 ): Promise<Finding[]> {
-  const found = await inParallel(sought, CALLS_MAX, async ({ waiting, item }) => {
-    const claim = item === undefined ? await parts.table.claim(stream, waiting.claimSeq, options) : toClaim(item);
+  return inParallel(sought, CALLS_MAX, async ({ waiting, item }) => {
+    const claim = item === undefined ? await table.claim(stream, waiting.claimSeq, options) : toClaim(item);
     return findingOf(waiting, claim);
   });
-  await untilShown(parts, stream, sought, found, options);
-  return found;
 }
 
 function findingOf({ op }: WaitingOp, claim: Claim | null): Finding {
@@ -58,8 +55,12 @@ function findingOf({ op }: WaitingOp, claim: Claim | null): Finding {
   return claim.opId === op.opId ? { kind: 'stored', seq: claim.opSeq } : { kind: 'foreign', opId: claim.opId };
 }
 
-/** Waits until every stored op is shown. One that is erased meanwhile takes its claim along, and becomes `free`. */
-async function untilShown(
+/**
+ * Waits until a Query shows each op that is `stored` by its claim, and it alone. No writer gives a seq twice, so another op at its place
+ * proves that this one does not come there any more: it becomes `dead`. One that is erased meanwhile takes its claim along, and becomes
+ * `free`.
+ */
+export async function untilShown(
   parts: FindParts,
   stream: string,
   sought: readonly Sought[],

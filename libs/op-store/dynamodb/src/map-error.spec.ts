@@ -56,10 +56,15 @@ describe('what DynamoDB, the SDK or the network said', () => {
   });
 
   it.each(SILENT.map((error) => [error.name, error] as const))(
-    'D1, OPS-6: no answer (%s) is unavailable to a read, and an unknown outcome of a write',
+    'D1, D2, OPS-6: no answer (%s) is unavailable, and of a write with an unknown outcome',
     (_, error) => {
       expect(mapError(error, 'ops')).toMatchObject({ code: 'unavailable', outcome: 'not-done', retryAfterMs: 1000 });
-      expect(mapWriteError(error, 'ops')).toMatchObject({ code: 'unknown_outcome', outcome: 'unknown' });
+      expect(mapWriteError(error, 'ops')).toMatchObject({
+        code: 'unavailable',
+        outcome: 'unknown',
+        retryAfterMs: 1000,
+        message: expect.stringMatching(/^the DynamoDB table "ops" .*; the write may be stored$/),
+      });
       expect(isCertain(error)).toBe(false);
     },
   );
@@ -68,17 +73,15 @@ describe('what DynamoDB, the SDK or the network said', () => {
   it('D1, OPS-6: a refusal is certain only of the first attempt', () => {
     const attempts = (n: number) => thrown('ThrottlingException', { $metadata: { attempts: n } });
     expect([isCertain(attempts(1)), isCertain(attempts(2))]).toEqual([true, false]);
-    expect(mapWriteError(attempts(2), 'ops')).toMatchObject({ code: 'unknown_outcome', outcome: 'unknown' });
+    expect(mapWriteError(attempts(2), 'ops')).toMatchObject({ code: 'unavailable', outcome: 'unknown' });
     expect(mapError(attempts(2), 'ops')).toMatchObject({ code: 'unavailable' });
   });
 
   it('OPS-6: a fault stays what it is, and a defect of ours is internal', () => {
     const fault = new Fault('corrupt', 'was said already');
     expect([mapError(fault, 'ops'), mapWriteError(fault, 'ops')]).toEqual([fault, fault]);
-    expect(mapError(new TypeError('x is not a function'), 'ops')).toMatchObject({
-      code: 'internal',
-      outcome: 'unknown',
-    });
+    for (const map of [mapError, mapWriteError])
+      expect(map(new TypeError('x is not a function'), 'ops')).toMatchObject({ code: 'internal', outcome: 'unknown' });
     expect(mapError(undefined, 'ops')).toMatchObject({ code: 'internal' });
   });
 });

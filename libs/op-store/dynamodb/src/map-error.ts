@@ -54,10 +54,13 @@ export function mapError(thrown: unknown, table: string): Fault {
   return faultOf(meaning.code, table, meaning.what, thrown);
 }
 
-/** The same of a write: `unknown_outcome` unless it is certain that none of its attempts did anything. */
+/** The same of a write: its outcome is `unknown` unless it is certain that none of its attempts did anything. */
 export function mapWriteError(thrown: unknown, table: string): Fault {
-  if (thrown instanceof Fault || isCertain(thrown)) return mapError(thrown, table);
-  return faultOf('unknown_outcome', table, 'did not answer a write, which may be stored', thrown);
+  const fault = mapError(thrown, table);
+  if (thrown instanceof Fault || isCertain(thrown)) return fault;
+  const { code, message, retryAfterMs } = fault;
+  const detail = { cause: thrown, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+  return new Fault(code, `${message}; the write may be stored`, { ...detail, outcome: 'unknown' });
 }
 
 /** What the last attempt of a write was answered. */
@@ -104,8 +107,7 @@ function attemptsOf(thrown: unknown): number {
 
 function faultOf(code: FaultCode, table: string, what: string, cause: unknown): Fault {
   const said = cause instanceof Error ? `${cause.name}: ${cause.message}`.replaceAll('\n', ' ') : String(cause);
-  const isBusy = code === 'unavailable' || code === 'unknown_outcome';
-  const detail = isBusy ? { cause, retryAfterMs: RETRY_AFTER_MS } : { cause };
+  const detail = code === 'unavailable' ? { cause, retryAfterMs: RETRY_AFTER_MS } : { cause };
   const outcome = code === 'internal' ? { outcome: 'not-done' as const } : {};
   return new Fault(code, `the DynamoDB table "${table}" ${what} (${said})`, { ...detail, ...outcome });
 }

@@ -1,4 +1,4 @@
-import { type Clock, Fault, PULL_PAGE_BYTES_MAX, type Random, type Sleeper } from '@tidemark/libs-kernel';
+import { asFault, type Clock, Fault, PULL_PAGE_BYTES_MAX, type Random, type Sleeper } from '@tidemark/libs-kernel';
 import type { OpStore } from '@tidemark/libs-op-store-contract';
 import { Append } from './append.ts';
 import { ROUND_OPS_MAX } from './append-round.ts';
@@ -11,12 +11,12 @@ import type { DynamoLog, DynamoMetrics } from './metrics.ts';
 import { OpsTable } from './ops-table.ts';
 import { read } from './read.ts';
 import { readAhead } from './read-ahead.ts';
+import { RareWarning } from './rare-warning.ts';
 import { Recent } from './recent.ts';
 import { assertStorable, isStreamId } from './registry-key.ts';
 import { seqOf } from './seq-of.ts';
 import { StreamEnd } from './stream-end.ts';
 import { describe, head, list } from './streams.ts';
-import { ThrottleLog } from './throttle-log.ts';
 import { Turns } from './turns.ts';
 
 export interface DynamoOpStoreOptions {
@@ -66,10 +66,13 @@ const PROBED_STREAM = 'tidemark probe';
 export function dynamoOpStore(options: DynamoOpStoreOptions): OpStore {
   const { streamsMax = 10_000 } = options;
   const table = new OpsTable(options.client, options.table);
+  const warning = (counted: string, message: string): RareWarning =>
+    new RareWarning(options.clock, options.log, counted, `${message}, of this stream among others`);
+  const late = warning('appends', 'appends reach their deadline before DynamoDB has stored them');
   const appending = {
     ...options,
     table,
-    throttles: new ThrottleLog(options.clock, options.log),
+    throttles: warning('rounds', 'DynamoDB throttles appends'),
     maxOpsPerRound: options.maxOpsPerRound ?? ROUND_OPS_MAX,
     contentionRounds: options.contentionRounds ?? 100,
   };
@@ -104,6 +107,9 @@ export function dynamoOpStore(options: DynamoOpStoreOptions): OpStore {
         const outcomes = await new Append(appending, stream, ends.of(stream), unwanted).run(fitting).finally(end);
         if (tooLarge !== null) throw partly(tooLarge);
         return outcomes;
+      }).catch((thrown: unknown) => {
+        if (asFault(thrown).code === 'deadline') late.happened(stream);
+        throw thrown;
       }),
     read: (stream, after, limit, bytesMax = PULL_PAGE_BYTES_MAX) =>
       open(async () => (isStreamId(stream) ? read(reading, stream, after, limit, bytesMax) : { ops: [], next: after })),

@@ -104,8 +104,20 @@ registryTest('RLY-15: a claim that nobody answers may be stored, and the next ca
   const { registry, proxy } = scene;
   const heal = proxy.add(loseAnswer(claims));
   await expect(registry.register('s', 'aaaa', 'uuid-A')).rejects.toMatchObject({
-    code: 'unknown_outcome',
+    code: 'unavailable',
     outcome: 'unknown',
+  });
+  heal();
+  expect(await registry.register('s', 'aaaa', 'uuid-A')).toEqual(REGISTERED);
+});
+
+registryTest('D2, OPS-6: a claim that is still being stored is unavailable, its outcome unknown', async (scene) => {
+  const { registry, proxy } = scene;
+  const heal = proxy.add(fail(claims, 'TransactionInProgressException'));
+  await expect(registry.register('s', 'aaaa', 'uuid-A')).rejects.toMatchObject({
+    code: 'unavailable',
+    outcome: 'unknown',
+    retryAfterMs: 1000,
   });
   heal();
   expect(await registry.register('s', 'aaaa', 'uuid-A')).toEqual(REGISTERED);

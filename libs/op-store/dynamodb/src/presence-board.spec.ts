@@ -120,7 +120,10 @@ boardTest('RLY-15: a row that lacks an attribute, or has one of another type, is
 
 boardTest('RLY-15: an announcement that nobody answers may be stored', async ({ board, proxy }) => {
   const heal = proxy.add(loseAnswer(callsOf('PutItem')));
-  await expect(board.announce('s', hello, 100n, 0n)).rejects.toMatchObject({ code: 'unknown_outcome' });
+  await expect(board.announce('s', hello, 100n, 0n)).rejects.toMatchObject({
+    code: 'unavailable',
+    outcome: 'unknown',
+  });
   heal();
   expect((await board.machines('s', 0n, 100)).machines).toHaveLength(1);
 });

@@ -1,11 +1,12 @@
 import { ManualTime } from '@tidemark/libs-kernel/testing';
-import { ThrottleLog } from './throttle-log.ts';
+import { RareWarning } from './rare-warning.ts';
 
-// kills: throttle-log.ts: if (nowMs - this.#saidAtMs < QUIET_MS) return; => void QUIET_MS;
+// kills: rare-warning.ts: if (nowMs - this.#saidAtMs < QUIET_MS) return; => void QUIET_MS;
 it('RLY-11: throttled rounds of all streams are one line at first, and then one in 10 s at most, with their number', () => {
   const time = new ManualTime();
   const lines: object[] = [];
-  const log = new ThrottleLog(time, { warn: (fields) => void lines.push(fields), info: () => {} });
+  const log = { warn: (fields: object) => void lines.push(fields), info: () => {} };
+  const throttles = new RareWarning(time, log, 'rounds', 'throttled');
   for (const [stream, ms] of [
     ['a', 0],
     ['b', 9_999],
@@ -13,7 +14,7 @@ it('RLY-11: throttled rounds of all streams are one line at first, and then one 
     ['a', 20_000],
   ] as const) {
     time.advance(ms);
-    log.throttled(stream);
+    throttles.happened(stream);
   }
   expect(lines).toEqual([
     { stream: 'a', rounds: 1 },
