@@ -1,5 +1,5 @@
 import type { Feed } from '@tidemark/libs-feed-contract';
-import { FoldWorker, type Reducer } from '@tidemark/libs-fold';
+import { type FoldLog, FoldOperator, FoldWorker, type Reducer } from '@tidemark/libs-fold';
 import type { OpStore } from '@tidemark/libs-op-store-contract';
 import type { Views } from '@tidemark/libs-views-contract';
 import type { SimProcess } from '../scheduler/sim-process.ts';
@@ -11,6 +11,8 @@ export interface WorkerParts {
   readonly views: Views;
   readonly reducers: readonly Reducer[];
   readonly legacyGraceMs: number;
+  readonly sweepMs: number;
+  readonly log: FoldLog;
 }
 
 export interface HostOptions {
@@ -25,7 +27,7 @@ export class FoldHost {
   readonly name: string;
   process: SimProcess | null = null;
   revision = 0;
-  worker: FoldWorker | null = null;
+  operator: FoldOperator | null = null;
   readonly #options: HostOptions;
   #lives = 0;
   #stop = new AbortController();
@@ -48,14 +50,10 @@ export class FoldHost {
     this.process = process;
     this.#parts = parts;
     this.#stop = new AbortController();
-    this.worker = new FoldWorker({
-      ...parts,
-      clock: process,
-      sleeper: process,
-      random: process.random,
-      pageOpsMax: 5,
-    });
-    this.#run = this.worker.run(this.#stop.signal);
+    const around = { ...parts, clock: process, sleeper: process, random: process.random };
+    const worker = new FoldWorker({ ...around, pageOpsMax: 5 });
+    this.operator = new FoldOperator({ ...around, worker });
+    this.#run = worker.run(this.#stop.signal);
   }
 
   /** Whatever was in memory is gone; what was sent still arrives. */

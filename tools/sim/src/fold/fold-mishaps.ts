@@ -34,11 +34,12 @@ export class FoldMishaps {
     this.#begin(this.#fold.plan);
   }
 
-  #begin({ crashMs, standStillMs, restartMs, reshapeMs }: FoldPlan): void {
+  #begin({ crashMs, standStillMs, restartMs, reshapeMs, rebuildMs, streams }: FoldPlan): void {
     this.#again(crashMs, 'a worker is to die', () => this.#crash(this.#anyHost()));
     this.#again(standStillMs, 'a worker stands still', () => this.#standStill(this.#anyHost()));
     this.#again(restartMs, 'a worker is stopped', () => this.#restart(this.#anyHost()));
     this.#again(reshapeMs, 'a shard changes', () => this.#reshape());
+    this.#again(rebuildMs, 'an operator rebuilds', () => this.#rebuild(this.#anyHost(), streams));
   }
 
   stop(): void {
@@ -97,6 +98,15 @@ export class FoldMishaps {
       this.anomalies.restart++;
       this.#later(host);
     });
+  }
+
+  #rebuild({ operator, isUp }: FoldHost, streams: readonly string[]): void {
+    if (operator === null || !isUp) return;
+    const stream = streams[this.#scheduler.choices.pick(streams.length)] as string;
+    void operator.rebuild(stream).then(
+      () => this.anomalies.rebuild++,
+      () => {},
+    );
   }
 
   #later(host: FoldHost): void {

@@ -40,7 +40,9 @@ export interface FoldPlan {
   readonly upgraded: boolean;
   /** Mean time between rebuilds that an operator asks for. */
   readonly rebuildMs: number;
+  /** How often the feed names every stream, and how often a worker compares its marks; 0: never. */
   readonly censusMs: number;
+  readonly sweepMs: number;
   readonly stormMs: number;
 }
 
@@ -112,7 +114,7 @@ function stormPlan(choices: Choices): FoldPlan {
   const streams = ['a', 'b', 'c', 'd'].slice(0, 1 + choices.pick(4));
   return {
     weather: weatherOf(choices),
-    views: 'memory',
+    views: oneOf(choices, ['memory', 'dynamodb']),
     workers: 2 + choices.pick(3),
     streams,
     batches: streams.map(() => batchesOf(choices, 10 + choices.pick(30))),
@@ -134,6 +136,7 @@ function stormPlan(choices: Choices): FoldPlan {
     upgraded: false,
     rebuildMs: Infinity,
     censusMs: 20_000,
+    sweepMs: oneOf(choices, [0, 10_000]),
     stormMs: 15_000,
   };
 }
@@ -157,7 +160,7 @@ function addEraPlan(choices: Choices): FoldPlan {
 /** Nobody reads for longer than records are kept. */
 function outagePlan(choices: Choices): FoldPlan {
   const plan = stormPlan(choices);
-  return { ...plan, outageMs: 25 * 3600_000, censusMs: 0, burned: 0, reenabled: choices.pick(2) === 0 };
+  return { ...plan, outageMs: 25 * 3600_000, censusMs: 0, sweepMs: 0, burned: 0, reenabled: choices.pick(2) === 0 };
 }
 
 function upgradePlan(choices: Choices): FoldPlan {

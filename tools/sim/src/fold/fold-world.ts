@@ -1,6 +1,8 @@
 import { dynamodbStreamsFeed, type StreamsClient } from '@tidemark/libs-feed-dynamodb-streams';
 import { LEASES_KEY } from '@tidemark/libs-feed-dynamodb-streams/tables';
 import type { Views } from '@tidemark/libs-views-contract';
+import { dynamoViews } from '@tidemark/libs-views-dynamodb';
+import { directClient } from '../dynamo/direct-client.ts';
 import { MemoryViews } from '@tidemark/libs-views-contract/testing';
 import { noPromises } from '../cases/random-case.ts';
 import { allPromises } from '../checkers/history.ts';
@@ -13,10 +15,11 @@ import type { FoldPlan } from './fold-plan.ts';
 import { CALM, type FoldWeather } from './fold-weather.ts';
 import { judgeLeases } from './lease-judge.ts';
 import { randomOp, simReducer } from './sim-ops.ts';
-import { simViews } from './sim-views.ts';
+import { poisoned, simViews } from './sim-views.ts';
 import { SimStreams } from './streams/sim-streams.ts';
 
-export const LEASES = 'leases';
+const LEASES = 'leases';
+const VIEWS = 'views';
 
 /** What is changed of every worker to see whether anybody notices. */
 export interface FoldMutant {
@@ -59,7 +62,7 @@ export class FoldWorld {
     const promises = legacyGraceMs > 0 ? noPromises : { ...allPromises, dense: false };
     this.world = new World({ choices, seed, ordering: 'timed', weather: weather.dynamo, promises, traceLines });
     const { dynamo } = this.world;
-    this.#views = new MemoryViews();
+    this.#views = plan.views === 'memory' ? new MemoryViews() : this.#dynamoViews();
     this.judge = new FoldJudge(dynamo, { views: this.#views, reducerOf: simReducer, legacyGraceMs });
     this.#before(choices);
     this.streams = new SimStreams(dynamo, TABLE, weather.streams);
@@ -96,6 +99,21 @@ export class FoldWorld {
     return true;
   }
 
+  /** As those see them who judge. */
+  #dynamoViews(): Views {
+    const { dynamo } = this.world;
+    const table = dynamo.addTable(VIEWS, ['stream_id', 'sk']);
+    table.onWrite(({ key }) => void this.touched.add(key['stream_id']?.S ?? ''));
+    return dynamoViews({ client: directClient(dynamo), table: VIEWS });
+  }
+
+  #viewsOf(process: SimProcess, wrap: Wrap): Views {
+    const { world, plan } = this;
+    if (plan.views === 'dynamodb') return poisoned(dynamoViews({ client: world.client(process, wrap), table: VIEWS }));
+    const touched = (stream: string) => void this.touched.add(stream);
+    return simViews(this.#views, process, world.scheduler, () => this.#weather.views, touched);
+  }
+
   #before(choices: Choices): void {
     for (const stream of this.plan.streams) {
       const seqs: bigint[] = [];
@@ -109,9 +127,20 @@ export class FoldWorld {
     this.world.history.begin();
   }
 
+  /** What a worker tells its operator is part of what happened. */
+  #log(process: SimProcess) {
+    const { scheduler } = this.world;
+    const tell = (fields: object, message: string) => {
+      const text = JSON.stringify(fields, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
+      scheduler.trace.add(scheduler.nowMs, `${process.name} says: ${message} ${text}`);
+    };
+    return { info: tell, warn: tell, error: tell };
+  }
+
   #parts(process: SimProcess, revision: number): WorkerParts {
     const { world, plan } = this;
     const { meddle = (parts) => parts, wrapTables = asIs, wrapStreams = asIs } = this.#mutant;
+    const log = this.#log(process);
     const feed = dynamodbStreamsFeed({
       client: world.client(process, wrapTables),
       streams: world.client(process, wrapStreams) as unknown as StreamsClient,
@@ -122,6 +151,7 @@ export class FoldWorld {
       clock: process,
       sleeper: process,
       random: process.random,
+      log,
       leaseMs: this.leaseMs,
       pollMsMin: 100,
       pollMsMax: 1000,
@@ -134,15 +164,11 @@ export class FoldWorld {
     const parts: WorkerParts = {
       feed,
       opStore: world.store(process, { holes: plan.legacyGraceMs > 0 ? 'hold' : 'judge', patienceMs: 0 }, wrapTables),
-      views: simViews(
-        this.#views,
-        process,
-        world.scheduler,
-        () => this.#weather.views,
-        (stream) => void this.touched.add(stream),
-      ),
+      views: this.#viewsOf(process, wrapTables),
       reducers: [simReducer(revision)],
       legacyGraceMs: plan.legacyGraceMs,
+      sweepMs: plan.sweepMs,
+      log,
     };
     return meddle(parts, process);
   }

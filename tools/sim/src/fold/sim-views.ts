@@ -7,6 +7,11 @@ import type { ViewsWeather } from './fold-weather.ts';
 /** Documents of this kind are taken by no views. */
 export const POISON_KIND = 'poison';
 
+/** Poisoned, and otherwise as they are. */
+export function poisoned(views: Views): Views {
+  return { ...views, apply: partly(views, () => null) as unknown as Views['apply'] };
+}
+
 type Call = (...args: never[]) => Promise<unknown>;
 
 /** A database of views as one process meets it: far away, slow, and out of order now and then. What a dead process sent still arrives. */
@@ -18,12 +23,13 @@ export function simViews(
   touched: (stream: string) => void,
 ): Views {
   let calls = 0;
+  const cut = (length: number) => (scheduler.chance(weather().partial) ? scheduler.choices.pick(length) : null);
   return new Proxy(views, {
     get(target, name) {
       const member: unknown = Reflect.get(target, name);
       if (typeof member !== 'function') return member;
       const label = `${process.name} views.${String(name)}`;
-      const work = name === 'apply' ? partly(target, scheduler, weather) : (member.bind(target) as Call);
+      const work = name === 'apply' ? partly(target, cut) : (member.bind(target) as Call);
       return (...args: never[]) => {
         const done = () => work(...args).finally(() => touched(args[0] as unknown as string));
         return sent(done, `${label} ${++calls}`, process, scheduler, weather());
@@ -57,16 +63,15 @@ function sent(
 }
 
 /** Some of an apply may be done before it fails; one with a poisoned change always fails, after what stands before that. */
-function partly(views: Views, scheduler: Scheduler, weather: () => ViewsWeather): Call {
+function partly(views: Views, cut: (length: number) => number | null): Call {
   const apply = async (stream: string, epoch: number, changes: readonly ViewChange[]) => {
-    const poisoned = changes.findIndex(({ kind }) => kind === POISON_KIND);
-    const isCut = scheduler.chance(weather().partial);
-    const cut = isCut ? scheduler.choices.pick(changes.length) : changes.length;
-    const end = poisoned >= 0 ? Math.min(poisoned, cut) : cut;
+    const poison = changes.findIndex(({ kind }) => kind === POISON_KIND);
+    const cutAt = cut(changes.length);
+    const end = Math.min(poison < 0 ? Infinity : poison, cutAt ?? Infinity, changes.length);
     await views.apply(stream, epoch, changes.slice(0, end));
-    if (poisoned >= 0 && end === poisoned)
+    if (poison >= 0 && end === poison)
       throw new Fault('too_large', 'document "poison": no views take it', { outcome: 'partly' });
-    if (isCut) throw new Fault('unavailable', 'the connection broke', { outcome: 'partly' });
+    if (cutAt !== null) throw new Fault('unavailable', 'the connection broke', { outcome: 'partly' });
   };
   return apply as unknown as Call;
 }
