@@ -14,7 +14,8 @@ export interface FeedBatch {
 
 /**
  * Where changes come from. At least once: a change whose batch was not checkpointed comes again after a restart. Every stream that
- * holds ops is named at least once after a start without a checkpoint. One reader per feed: calls of read do not overlap.
+ * holds ops is named at least once after a start without a checkpoint. Workers may share a source: each opens a feed of its own, and every change
+ * is named to one of them at least. One reader per feed: calls of read do not overlap.
  */
 export interface Feed {
   /**

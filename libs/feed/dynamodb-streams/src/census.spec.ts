@@ -36,7 +36,7 @@ test('F19, FLD-3: a table with years of ops is named stream by stream, each for 
   expect(worker.logged.filter(({ message }) => message.startsWith('a census has named')).length).toBe(3);
 });
 
-// kills: census-reader.ts: this.#state = { ...this.#state, after: this.#ended }; => 
+// kills: census-reader.ts: this.#state = { ...this.#state, after: this.#ended }; => void 0;
 test('FLD-3: a table that takes no made-up key to go on from is read page by page', async () => {
   const rig = new SpecRig();
   rig.streams.shard('a');

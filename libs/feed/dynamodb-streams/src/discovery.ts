@@ -166,7 +166,7 @@ export class Discovery {
 }
 
 /** Rows of one stream by shard id. */
-export function shardRows(rows: Rows, label: string): Map<string, LeaseRow> {
+export function shardRows(rows: ReadonlyMap<string, LeaseRow>, label: string): Map<string, LeaseRow> {
   const shards = [...rows.values()].map((row) => [shardOf(row.key, label), row] as const);
   return new Map(shards.flatMap(([id, row]) => (id === null ? [] : [[id, row]])));
 }

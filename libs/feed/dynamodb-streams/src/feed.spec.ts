@@ -82,7 +82,7 @@ test('FLD-4, F11: children that are listed long after their parent ended are fou
   expect(worker.heads.get('s')).toBe(1n);
 });
 
-// kills: lineage.ts: if (checkpoint === SHARD_END) return false; => 
+// kills: lineage.ts: if (checkpoint === SHARD_END) return false; => void 0;
 test('F8: a finished shard that is still listed is not read again after a restart', async () => {
   const { rig, worker } = await started((rig) => {
     const parent = rig.streams.shard('parent');
@@ -249,4 +249,22 @@ test('OPS-4: nothing is fetched while nobody reads on, and nothing is lost by th
   await rig.pass(20_000);
   expect(rig.streams.count('GetRecords')).toBe(before);
   expect((await rig.during(worker.feed.read(10, 5000))).changes).toEqual([{ stream: 's', head: 1n }]);
+});
+
+test('F16: records that are read half a day late are told of, once in a while', async () => {
+  const rig = new SpecRig();
+  const shard = rig.streams.shard('a');
+  const worker = rig.start({ censusMs: 0 });
+  await rig.pass(500);
+  for (const [hours, seq] of [
+    [1, 1n],
+    [13, 2n],
+    [13, 3n],
+  ] as const) {
+    // prettier-ignore
+    rig.streams.append(shard, 's', seq, new Date(rig.time.now() - hours * 3_600_000));
+    await rig.pass(2000);
+  }
+  const told = worker.logged.filter(({ level }) => level === 'warn');
+  expect(told.map(({ message }) => message)).toEqual(['records are read late; DynamoDB trims them after 24 hours']);
 });

@@ -32,7 +32,7 @@ const READS_MAX = 32;
  *     read ◀── Mailbox ◀────────────────────────────────────────────────────────┘
  *     checkpoint ─▶ Mailbox: which progress the position covers ─▶ Hold.safe ─▶ the lease's row
  *
- * Nothing is fetched while a full batch waits, so a worker that is slow or stuck holds no more than that.
+ * Nothing is fetched while a full batch waits, so a worker that is slow or stuck holds no more than that and the pages that were on their way.
  */
 class DynamodbStreamsFeed implements Feed {
   readonly #options: Required<DynamodbStreamsFeedOptions>;

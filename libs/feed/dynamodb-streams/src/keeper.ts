@@ -1,38 +1,27 @@
-import { asFault, backoffMs, type Clock, type Fault, type Random, type Sleeper } from '@tidemark/libs-kernel';
+import { asFault, backoffMs, type Clock, type Fault, type Sleeper } from '@tidemark/libs-kernel';
 import type { Bell } from './bell.ts';
 import type { Censuses } from './censuses.ts';
-import { controlOf, dueSegments, segmentText } from './control.ts';
-import { type Discovery, type Followed, shardRows } from './discovery.ts';
+import { controlOf } from './control.ts';
+import type { Discovery } from './discovery.ts';
 import type { Hold } from './hold.ts';
-import { inParallel } from './in-parallel.ts';
-import { planLeases, type SeenLease } from './lease-plan.ts';
-import { CONTROL_KEY, freshRow, type LeaseRow, shardOf } from './lease-row.ts';
+import { CONTROL_KEY, type LeaseRow, shardOf } from './lease-row.ts';
 import type { LeaseTable } from './lease-table.ts';
-import { LeaseWatch } from './lease-watch.ts';
-import type { Leases } from './leases.ts';
-import { isReadable } from './lineage.ts';
 import type { StreamsLog } from './report.ts';
+import { Share, type ShareParts } from './share.ts';
 
-export interface KeeperParts {
+export interface KeeperParts extends ShareParts {
   readonly table: LeaseTable;
-  readonly leases: Leases;
   readonly discovery: Discovery;
   readonly censuses: Censuses;
   readonly bell: Bell;
   readonly clock: Clock;
   readonly sleeper: Sleeper;
-  readonly random: Random;
   readonly log: StreamsLog;
-  readonly me: string;
-  readonly leaseMs: number;
   readonly signal: AbortSignal;
-  readonly holdShard: (row: LeaseRow, confirmedAtMs: number, followed: Followed) => Hold;
-  readonly holdSegment: (row: LeaseRow, confirmedAtMs: number) => Hold;
   /** What a shard that is gone still tells. */
   readonly vanished: (hold: Hold) => Promise<void>;
 }
 
-const TAKES_MAX = 16;
 const RETRY = { baseMs: 200, ceilingMs: 5000 };
 
 /** Without a read for so many leases a worker counts as stuck, and lets others have its leases. */
@@ -45,7 +34,7 @@ const QUIET_LEASES = 4;
  */
 export class Keeper {
   readonly #parts: KeeperParts;
-  readonly #watch: LeaseWatch;
+  readonly #share: Share;
   #running: Promise<unknown> | null = null;
   #looking: Promise<void> | null = null;
   #isKicked = false;
@@ -58,7 +47,7 @@ export class Keeper {
 
   constructor(parts: KeeperParts) {
     this.#parts = parts;
-    this.#watch = new LeaseWatch((2 / 3) * parts.leaseMs);
+    this.#share = new Share(parts);
   }
 
   /** What fails at present. */
@@ -137,9 +126,12 @@ export class Keeper {
     const { table, clock } = this.#parts;
     const askedAtMs = clock.monotonic();
     const rows = await table.rows();
-    this.#watch.see(rows.values(), clock.monotonic());
+    this.#share.see(rows, clock.monotonic());
     await this.#lookFor(rows);
-    await this.#take(rows, askedAtMs);
+    const { followed } = this.#parts.discovery;
+    const control = controlOf(rows.get(CONTROL_KEY));
+    if (followed !== null && control?.label === followed.label)
+      await this.#share.take(rows, control, followed, askedAtMs);
   }
 
   /** Waits for what is listed, but not for long: it goes on by itself. */
@@ -166,67 +158,4 @@ export class Keeper {
     const control = controlOf(rows.get(CONTROL_KEY));
     if (control !== null) await censuses.look(rows, control);
   }
-
-  async #take(rows: Map<string, LeaseRow>, askedAtMs: number): Promise<void> {
-    const { discovery, leases, holdShard, holdSegment } = this.#parts;
-    const { followed } = discovery;
-    const control = controlOf(rows.get(CONTROL_KEY));
-    if (followed === null || control === null || control.label !== followed.label) return;
-    const shards = shardRows(rows, followed.label);
-    const readable = [...shards.values()].filter((row) => isReadable(row, followed.listing, shards));
-    const readableKeys = new Set(readable.map(({ key }) => key));
-    for (const hold of leases.held.values())
-      if (!hold.isSegment) hold.isBlocked = !readableKeys.has(hold.row.key) && rows.has(hold.row.key);
-    await this.#takeShare(
-      readable.map((row) => ({ seen: row, next: row })),
-      askedAtMs,
-      (row, atMs) => holdShard(row, atMs, followed),
-    );
-    const due = dueSegments(control, rows).map(({ key, row, state }) => {
-      const checkpoint = segmentText(state);
-      return { seen: row, next: row === null ? freshRow(key, checkpoint) : { ...row, checkpoint } };
-    });
-    await this.#takeShare(due, askedAtMs, holdSegment);
-  }
-
-  async #takeShare(
-    rows: readonly { readonly seen: LeaseRow | null; readonly next: LeaseRow }[],
-    askedAtMs: number,
-    make: (row: LeaseRow, atMs: number) => Hold,
-  ): Promise<void> {
-    const { me, leases, random } = this.#parts;
-    const byKey = new Map(rows.map((row) => [row.next.key, row]));
-    const { take, steal } = planLeases(
-      me,
-      shuffled([...byKey.values()], random).map(({ next }) => this.#seen(next, askedAtMs)),
-    );
-    const wanted = steal === null ? take : [...take, steal];
-    await inParallel(wanted, TAKES_MAX, async (key) => {
-      const row = byKey.get(key);
-      if (row === undefined) return;
-      const event = key === steal ? 'stolen' : row.seen?.owner == null ? 'taken' : 'taken_over';
-      await leases.take({ ...row, event, make });
-    });
-  }
-
-  #seen({ key, owner }: LeaseRow, askedAtMs: number): SeenLease {
-    const { me, leases, leaseMs } = this.#parts;
-    // A take whose answer was lost: nobody else calls itself this.
-    const isForgotten = owner === me && !leases.held.has(key);
-    return {
-      key,
-      owner: isForgotten ? null : owner,
-      isExpired: this.#watch.unchangedMs(key, askedAtMs) >= leaseMs,
-      isSettled: this.#watch.sameOwnerMs(key, askedAtMs) >= leaseMs,
-    };
-  }
-}
-
-/** So that workers that look at one moment do not reach for the same leases. */
-function shuffled<T>(items: T[], random: Random): T[] {
-  for (let i = items.length - 1; i > 0; i--) {
-    const j = Math.floor(random.fraction() * (i + 1));
-    [items[i], items[j]] = [items[j] as T, items[i] as T];
-  }
-  return items;
 }

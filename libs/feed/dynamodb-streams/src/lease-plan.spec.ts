@@ -42,7 +42,7 @@ test('FLD-5: whatever the shares were, turns lead to shares that differ by one a
   fc.assert(
     fc.property(owners, (first) => {
       const workers = ['w0', 'w1', 'w2'];
-      const held = [...first];
+      const held: (string | null)[] = [...first];
       const turn = (me: string): number => {
         const seen = held.map((owner, i) => lease(String(i), owner, { isExpired: owner === 'dead' }));
         const { take, steal } = planLeases(me, seen);

@@ -6,6 +6,7 @@ interface SpecRecord {
   readonly sequence: string;
   readonly stream: string;
   readonly seq: bigint;
+  readonly madeAt: Date | undefined;
 }
 
 export interface SpecShard {
@@ -58,9 +59,9 @@ export class SpecStreams extends SpecSdk {
   }
 
   /** The record of an op. */
-  append(shard: SpecShard, stream: string, seq: bigint): void {
+  append(shard: SpecShard, stream: string, seq: bigint, madeAt?: Date): void {
     this.#sequences += 7n;
-    shard.records.push({ sequence: String(this.#sequences), stream, seq });
+    shard.records.push({ sequence: String(this.#sequences), stream, seq, madeAt });
   }
 
   /** Shards of GetRecords calls, in their order. */
@@ -120,9 +121,13 @@ export class SpecStreams extends SpecSdk {
     const next = index + page.length;
     const isEnd = shard.isClosed && next === shard.records.length;
     return {
-      Records: page.map(({ sequence, stream, seq }) => ({
+      Records: page.map(({ sequence, stream, seq, madeAt }) => ({
         eventName: 'INSERT',
-        dynamodb: { Keys: { stream_id: { S: stream }, seq: { N: String(seq) } }, SequenceNumber: sequence },
+        dynamodb: {
+          Keys: { stream_id: { S: stream }, seq: { N: String(seq) } },
+          SequenceNumber: sequence,
+          ApproximateCreationDateTime: madeAt,
+        },
       })),
       ...(isEnd ? {} : { NextShardIterator: this.#made(id, next, 0) }),
     };
