@@ -1,7 +1,10 @@
-import { type Server, createServer } from 'node:http';
+import type { RequestListener, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Answer } from './answer.ts';
+import { HTTP_BOUNDS } from './http-bounds.ts';
+import { clientErrorHandler, httpServer } from './http-server.ts';
 import type { Address } from './settings.ts';
+import { Traffic } from './traffic.ts';
 
 export interface MetricsListener {
   readonly url: string;
@@ -12,7 +15,7 @@ const NOT_DONE = { 'tidemark-outcome': 'not-done' };
 
 /** `/metrics` on an address of its own, for a network that only the collector reaches: nobody is asked who they are. */
 export async function listenForMetrics(address: Address, exposition: () => Promise<Answer>): Promise<MetricsListener> {
-  const server = createServer((request, response) => {
+  const server = serverFor((request, response) => {
     const known = request.url?.split('?', 1)[0] === '/metrics' && ['GET', 'HEAD'].includes(request.method ?? '');
     if (!known) return void response.writeHead(404, NOT_DONE).end();
     exposition().then(
@@ -25,6 +28,12 @@ export async function listenForMetrics(address: Address, exposition: () => Promi
     server.listen(address.port, address.host, resolve);
   });
   return { url: urlOf(server), close: () => closed(server) };
+}
+
+/** What cannot be read is refused in the words of every other listener. */
+function serverFor(handler: RequestListener): Server {
+  const traffic = new Traffic();
+  return httpServer(handler, HTTP_BOUNDS, traffic).on('clientError', clientErrorHandler(traffic));
 }
 
 function urlOf(server: Server): string {
