@@ -118,11 +118,15 @@ describe('tail by long poll', () => {
     expect(service.time.monotonic()).toBeGreaterThanOrEqual(85_000);
   });
 
-  test('R35: a relay that does not wait is asked about once a second', async () => {
-    const { relay, service } = relayOf((_, nth) => (nth <= 10 ? page(0n) : page(1n, 'a')));
-    await service.ended(relay.tail('s', 0n).next());
-    expect(service.time.monotonic()).toBeGreaterThanOrEqual(10_000);
-  });
+  // kills: tail-poll.ts: const leftMs = POLL_MS => const leftMs = Math.min(POLL_MS, waitSecs * 1000)
+  test.each([undefined, 0])(
+    'R35: a relay that does not wait, asked for %s, is asked about once a second',
+    async (waitSecs) => {
+      const { relay, service } = relayOf((_, nth) => (nth <= 10 ? page(0n) : page(1n, 'a')));
+      await service.ended(relay.tail('s', 0n, waitSecs === undefined ? {} : { waitSecs }).next());
+      expect(service.time.monotonic()).toBeGreaterThanOrEqual(10_000);
+    },
+  );
 
   test('an outage longer than the rules of retry ends the tail with the error', async () => {
     const { relay, service } = relayOf(() => broken('ECONNREFUSED'), { retry: { attemptsMax: 3 } });

@@ -7,7 +7,7 @@ export interface TailOptions extends PullOptions {
 }
 
 const WAIT_SECS = 25;
-/** A relay that does not wait is asked no more often than this. */
+/** A relay that does not wait, or is not asked to, is asked no more often than this. */
 const POLL_MS = 1000;
 
 /** Pages as they come, by long poll, until the signal aborts. */
@@ -24,7 +24,7 @@ export async function* tailByPolls(
     const page = await unlessAborted(pullPage(service, stream, cursor, { ...options, waitSecs }), signal);
     if (page === null) return;
     if (page.next === cursor) {
-      const leftMs = Math.min(POLL_MS, waitSecs * 1000) - (clock.monotonic() - askedAtMs);
+      const leftMs = POLL_MS - (clock.monotonic() - askedAtMs);
       if (leftMs > 0) await sleeper.sleep(leftMs, signal);
       continue;
     }
