@@ -183,7 +183,7 @@ describe('an operator', () => {
     expect(await operator.parked('unknown', 0n, 5)).toEqual([]);
   });
 
-  // kills: fold-operator.ts: await views.unpark(stream, epoch, seq);\n => void seq;
+  // kills: fold-operator.ts: await views.unpark(stream, epoch, seq); => void seq;
   it('FLD-6: retries one, which is folded if it can be, and parked with one attempt more if not', async () => {
     const { rig, operator } = await withParked();
     expect(await operator.retry(A, 2n)).toEqual({ kind: 'folded' });
