@@ -140,3 +140,28 @@ test('SEC-2: a large array is compared in a time that grows with its length', ()
   const items = Array.from({ length: 50_000 }, (_, i) => `{"i":${i}}`).join(',');
   expect(member({ uniqueItems: true }, `[${items}]`)).toBeNull();
 });
+
+// kills: compile.ts: if (thrown instanceof RangeError) return => if (thrown instanceof TypeError) return
+test('SEC-2: a schema without an end is refused; one without an end for some record refuses that record alone', () => {
+  const endless = 'the schema refers to itself without end';
+  const loop = { $defs: { a: { $ref: '#/$defs/b' }, b: { $ref: '#/$defs/a' } }, $ref: '#/$defs/a' };
+  for (const schema of [{ $ref: '#' }, { anyOf: [{ $ref: '#' }] }, loop])
+    expect(compileSchema(schema)).toEqual({ kind: 'refused', reason: endless });
+  const atTimes = { if: { required: ['x'] }, then: { $ref: '#' } };
+  expect(error(atTimes, '{"x":1}')).toBe(`the record: ${endless}`);
+  expect(error(atTimes, '{"y":1}')).toBeNull();
+  const tree = { type: 'object', additionalProperties: { $ref: '#' } };
+  expect(error(tree, `${'{"a":'.repeat(500)}{}${'}'.repeat(500)}`)).toBeNull();
+});
+
+test('SEC-2: no record keeps a pattern busy, wherever the schema has it; what one pass cannot judge is refused', () => {
+  const slow = '^(a+)+$';
+  const text = `${'a'.repeat(50)}!`;
+  expect(member({ pattern: slow }, `"${text}"`)).toBe('/a: must match pattern "^(a+)+$"');
+  expect(member({ pattern: slow }, '"aaaa"')).toBeNull();
+  expect(error({ patternProperties: { [slow]: false } }, `{"${text}":1}`)).toBeNull();
+  expect(error({ patternProperties: { [slow]: false, '^b': true } }, '{"aa":1}')).not.toBeNull();
+  expect(error({ propertyNames: { pattern: slow } }, `{"${text}":1}`)).not.toBeNull();
+  for (const pattern of ['(?=a)', '(a)\\1', '(', 'a{9000}'])
+    expect(compileSchema({ properties: { a: { pattern } } })).toMatchObject({ kind: 'refused' });
+});

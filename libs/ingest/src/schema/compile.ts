@@ -6,6 +6,7 @@ import type { Edit } from '../rewrite.ts';
 import type { RecordSchema, SchemaVerdict } from '../tables.ts';
 import { FORMATS } from './formats.ts';
 import { COMPARING } from './keywords.ts';
+import { Pattern } from './pattern.ts';
 import { type Plain, RepeatedMember, canonicalText, toPlain } from './plain.ts';
 
 /** `refused`: no schema of JSON Schema 2020-12, or one with a keyword or format that is not known. */
@@ -20,6 +21,8 @@ export function compileSchema(document: object | boolean): Compiled {
   try {
     refuseUngrammatical(document);
     const validate = engine().compile(document);
+    // What has no end for a record of nothing is told at once.
+    validate({});
     const judge = (record: JsonObject, added: readonly Edit[]): SchemaVerdict => {
       const plain = toPlain(record) as Record<string, Plain>;
       for (const { field, value } of added) plain[field.path[0] ?? ''] = value;
@@ -27,10 +30,10 @@ export function compileSchema(document: object | boolean): Compiled {
     };
     return {
       kind: 'compiled',
-      schema: { hash: hashOf(document), judge: (...of) => refusingRepeats(() => judge(...of)) },
+      schema: { hash: hashOf(document), judge: (...of) => refusing(() => judge(...of)) },
     };
   } catch (thrown) {
-    return { kind: 'refused', reason: (thrown as Error).message };
+    return { kind: 'refused', reason: thrown instanceof RangeError ? ENDLESS : (thrown as Error).message };
   }
 }
 
@@ -54,16 +57,25 @@ function engine(): Ajv2020 {
     logger: false,
     formats: { ...FORMATS },
     // Dynamic lists of evaluated members must inherit nothing either.
-    code: { process: (code) => code.replace(/\b(let|var|const) (props\d+) = \{\}/g, '$1 $2 = Object.create(null)') },
+    code: {
+      regExp: patterns,
+      process: (code) => code.replace(/\b(let|var|const) (props\d+) = \{\}/g, '$1 $2 = Object.create(null)'),
+    },
   });
   for (const definition of COMPARING) ajv.removeKeyword(definition.keyword as string).addKeyword(definition);
   return ajv;
 }
 
-function refusingRepeats(judge: () => SchemaVerdict): SchemaVerdict {
+const patterns = Object.assign((source: string) => new Pattern(source), { code: 'patterns' });
+
+/** A schema that refers to itself without a step into the record has no end; whether it does may depend on the record. */
+const ENDLESS = 'the schema refers to itself without end';
+
+function refusing(judge: () => SchemaVerdict): SchemaVerdict {
   try {
     return judge();
   } catch (thrown) {
+    if (thrown instanceof RangeError) return { kind: 'schema', error: `the record: ${ENDLESS}` };
     if (!(thrown instanceof RepeatedMember)) throw thrown;
     return { kind: 'repeated', error: `member ${quoted(thrown.member)} is given twice` };
   }
