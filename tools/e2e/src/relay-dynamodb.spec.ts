@@ -10,6 +10,8 @@ import {
   callsOf,
   cancel,
   deny,
+  every,
+  fail,
   first,
   hold,
   loseAnswer,
@@ -67,8 +69,8 @@ const post = ({ url }: RelayProcess, where: string, body: string | Uint8Array) =
   fetch(`${url}/streams/${where}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
 const push = (to: RelayProcess, stream: string, ...opIds: string[]) =>
   post(to, `${stream}/ops`, encodePush(opIds.map((opId) => anOp({ opId }))));
-const register = (to: RelayProcess, stream: string, prefix: string) =>
-  post(to, `${stream}/register`, JSON.stringify({ prefix, replica_uuid: 'uuid-A' }));
+const register = (to: RelayProcess, stream: string, prefix: string, uuid = 'uuid-A') =>
+  post(to, `${stream}/register`, JSON.stringify({ prefix, replica_uuid: uuid }));
 const announce = (to: RelayProcess, stream: string, id: string) =>
   post(to, `${stream}/machines`, JSON.stringify({ machine_id: id, name: 'a machine', interval_secs: 300 }));
 const pull = async ({ url }: RelayProcess, stream: string) => {
@@ -100,6 +102,67 @@ relayTest('RLY-1: a relay on DynamoDB takes and gives ops, prefixes and presence
   expect(metrics).toMatch(/^tidemark_dynamodb_rounds_total\{end="stored",service="relay"\} [1-9]/m);
   expect((await fetch(`${relay.url}/readyz`)).status).toBe(200);
 });
+
+relayTest(
+  'RLY-1, RLY-2, RLY-5: ops are served as they came, at the cursors and in the streams of the protocol',
+  async (scene) => {
+    const { url } = scene.relay;
+    const get = async (where: string) => (await fetch(`${url}/streams/${where}`)).text();
+    const op =
+      '{"envelope_version":999,"op_id":"01JB2Q6T5V0Y8ZC3N4M9K7H2XA","lamport":-9223372036854775808,"site":9223372036854775807,' +
+      '"domain":"fact","target_kind":"no-such","target_id":"q7w2.k3f9","field":"title","op_type":"warp","value":"a\\u0000b",' +
+      '"author":"mira","wall_clock":"","key_id":"ed25519:AbC","sig":7,"x":1.0}';
+    for (const seq of ['1', '1'])
+      expect(told(await post(scene.relay, 'nxs%2Fserved/ops', `{"ops":[${op}]}`))).toEqual([200, null, seq]);
+    expect(await get('nxs%2Fserved/ops')).toBe(`{"ops":[${op}],"next":1}`);
+    expect(await get('nxs%2Fserved/ops?since=1')).toBe('{"ops":[],"next":1}');
+    expect(await get('nxs%2Fserved/ops?since=-5&limit=0')).toBe('{"ops":[],"next":-5}');
+    expect(await get('served/ops?since=-5')).toBe('{"ops":[],"next":-5}');
+    const long = 's'.repeat(2049);
+    expect(told(await push(scene.relay, long, 'a'))).toEqual([422, 'not-done', null]);
+    expect(await get(`${long}/ops`)).toBe('{"ops":[],"next":0}');
+  },
+);
+
+relayTest('RLY-15: prefixes and machines are those of every store, and move no cursor', async ({ relay }) => {
+  const asked = async (prefix: string, uuid: string) => (await register(relay, 'named', prefix, uuid)).json();
+  expect(await asked('aaaa', 'uuid-A')).toEqual({ outcome: 'registered' });
+  expect(await asked('aaaa', 'uuid-B')).toEqual({ outcome: 'reassigned', new_prefix: 'd7rm' });
+  expect(await asked('aaaa', 'uuid-C')).toEqual({ outcome: 'reassigned', new_prefix: 'amxn' });
+  expect(await asked('bbbb', 'uuid-A')).toEqual({ outcome: 'reassigned', new_prefix: 'aaaa' });
+  for (const id of ['uuid-A', 'm1', 'uuid-A']) expect((await announce(relay, 'named', id)).status).toBe(204);
+  const { machines, truncated } = (await (await fetch(`${relay.url}/streams/named/machines`)).json()) as {
+    machines: { machine_id: string }[];
+    truncated: boolean;
+  };
+  expect([machines.map(({ machine_id }) => machine_id).sort(), truncated]).toEqual([['m1', 'uuid-A'], false]);
+  expect(await pull(relay, 'named')).toEqual([]);
+  expect(told(await push(relay, 'named', 'a'))).toEqual([200, null, '1']);
+});
+
+relayTest(
+  'RLY-19: an operator lists, describes and erases streams, where the rights for it are given, and nothing else needs them',
+  async ({ relay, proxy }) => {
+    const v1 = (method: string, where: string) => fetch(`${relay.url}/v1/streams${where}`, { method });
+    const listed = '?after=operated&limit=2';
+    await push(relay, 'operated-1', 'a', 'b');
+    await push(relay, 'operated-2', 'a');
+    expect(await (await v1('GET', listed)).text()).toBe(
+      '{"streams":[{"stream":"operated-1","head":2},{"stream":"operated-2","head":1}],"next":"operated-2"}',
+    );
+    proxy.add(deny('Scan'));
+    proxy.add(deny('DeleteItem'));
+    expect(told(await v1('GET', listed))).toEqual([500, 'not-done', null]);
+    expect(told(await v1('DELETE', '/operated-1'))).toEqual([500, 'not-done', null]);
+    expect(told(await push(relay, 'operated-1', 'c'))).toEqual([200, null, '3']);
+    proxy.clear();
+    expect(await (await v1('DELETE', '/operated-1')).text()).toBe('{"stream":"operated-1","erased":3,"head":3}');
+    expect(await pull(relay, 'operated-1')).toEqual([]);
+    expect(await (await v1('GET', '/operated-1')).text()).toBe('{"stream":"operated-1","head":3,"burned":3}');
+    expect(told(await push(relay, 'operated-1', 'a'))).toEqual([200, null, '4']);
+    expect(await pull(relay, 'operated-1')).toEqual(['a']);
+  },
+);
 
 relayTest('RLY-14: an append of another relay wakes a reader that waits, found by a poll', async ({ relay }) => {
   const waiting = fetch(`${relay.url}/streams/waited/ops?since=0&wait=55`);
@@ -154,14 +217,13 @@ relayTest('D1, RLY-5: a transaction whose answer is lost is answered as it was s
 });
 
 relayTest(
-  'D4, D8, RLY-11: a table that takes no more is a 503 that says when to come back',
+  'D4, D7, D8, RLY-11: a stream of which the table takes no more is a 503 that says when to come back; others go on',
   async ({ relay, proxy }) => {
     await push(relay, 'full', 'a');
     proxy.add(ofStream('full', cancel(transactions, ['None', 'ThrottlingError'])));
     const refused = await push(relay, 'full', 'b');
     expect(told(refused)).toEqual([503, 'not-done', null]);
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
-    // D7: no other stream is held up.
     expect(told(await push(relay, 'free', 'a'))).toEqual([200, null, '1']);
     proxy.clear();
     expect(told(await push(relay, 'full', 'b'))).toEqual([200, null, '2']);
@@ -169,19 +231,37 @@ relayTest(
 );
 
 relayTest(
-  'RLY-10, R23: a push past its deadline is answered unknown, may be stored later, and a push again finds it',
+  'RLY-10, R23: a push past its deadline is 503 and unknown; what was stored of it stays, the rest may be stored later, and a push again finds it',
   async (scene) => {
     const { relay, proxy } = scene;
-    await push(relay, 'late', 'a');
-    const held = hold(transactions);
+    const ids = Array.from({ length: 60 }, (_, i) => `late-${i}`);
+    const held = hold(every(2, transactions));
     proxy.add(ofStream('late', held.rule));
-    const late = push(relay, 'late', 'b');
+    const late = push(relay, 'late', ...ids);
     await held.arrived;
     expect(told(await late)).toEqual([503, 'unknown', null]);
-    expect(await pull(relay, 'late')).toEqual(['a']);
+    expect(await pull(relay, 'late')).toEqual(ids.slice(0, 49));
     held.release();
-    expect(told(await push(relay, 'late', 'b', 'c'))).toEqual([200, null, '3']);
-    expect(await pull(relay, 'late')).toEqual(['a', 'b', 'c']);
+    expect(told(await push(relay, 'late', ...ids, 'new'))).toEqual([200, null, '61']);
+    expect(await pull(relay, 'late')).toEqual([...ids, 'new']);
+  },
+);
+
+relayTest(
+  'D2, OPS-6: a transaction that DynamoDB says is in progress is a 503 of unknown outcome, whatever it was for',
+  async ({ relay, proxy }) => {
+    await push(relay, 'progress', 'a');
+    proxy.add(ofStream('progress', fail(transactions, 'TransactionInProgressException')));
+    const answers = await Promise.all([
+      push(relay, 'progress', 'b'),
+      register(relay, 'progress', 'aaaa'),
+      fetch(`${relay.url}/v1/streams/progress`, { method: 'DELETE' }),
+    ]);
+    expect(answers.map(told)).toEqual(answers.map(() => [503, 'unknown', null]));
+    for (const answer of answers) expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+    proxy.clear();
+    expect(told(await push(relay, 'progress', 'b'))).toEqual([200, null, '2']);
+    expect(await (await register(relay, 'progress', 'aaaa')).json()).toEqual({ outcome: 'registered' });
   },
 );
 
