@@ -82,4 +82,35 @@ describe('the backlog of a fold worker', () => {
     backlog.hear(batch('p2', 'b', 'c'), 0);
     expect(backlog.room).toBe(0);
   });
+
+  it('FLD-9: work that no batch named holds back no position, until one names it', () => {
+    const backlog = new Backlog(10);
+    backlog.ring('a', 5n, 0);
+    backlog.hear(batch('p1', 'b'), 0);
+    serve(backlog, 'b');
+    expect(backlog.servedPosition()).toBe('p1');
+    backlog.hear(batch('p2', 'a'), 0);
+    expect(backlog.servedPosition()).toBe('p1');
+    serve(backlog, 'a');
+    expect(backlog.servedPosition()).toBe('p2');
+  });
+
+  it('FLD-2: a stream that waits for a hole has a turn at once when more comes above it, and one that failed has not', () => {
+    for (const [kind, due] of [
+      ['held', ['a']],
+      ['fault', []],
+      ['others', []],
+    ] as const) {
+      const backlog = new Backlog(10);
+      backlog.ring('a', 5n, 0);
+      const [task] = backlog.due(0, 1);
+      backlog.later(task!, 100, { kind, message: '' });
+      backlog.ring('a', 5n, 1);
+      expect(backlog.due(1, 1)).toEqual([]);
+      backlog.ring('a', 6n, 1);
+      expect(backlog.due(1, 1).map(({ stream }) => stream)).toEqual(due);
+      backlog.waits(task!);
+      expect([backlog.due(99, 1).length, backlog.due(100, 1).length, task!.attempt]).toEqual([0, 1, 1]);
+    }
+  });
 });

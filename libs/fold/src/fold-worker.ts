@@ -145,10 +145,11 @@ export class FoldWorker {
       metrics,
       saved: (stream, mark) => this.#watch.saved(stream, mark),
       building: (stream) => this.#chores.add(`build ${stream}`, (signal) => this.#build(stream, signal)),
-      left: (stream) => this.#chores.add(`drop ${stream}`, () => this.#drop(stream)),
+      left: (stream) => this.#left(stream),
       breathe: () => this.#breathe(),
     });
-    if (sweepMs > 0) this.#chores.add('sweep', sweepOf({ ...options, backlog: this.#backlog, sweepMs }));
+    const left = (stream: string) => this.#left(stream);
+    if (sweepMs > 0) this.#chores.add('sweep', sweepOf({ ...options, backlog: this.#backlog, sweepMs, left }));
   }
 
   /** Ticks until `signal` aborts; the page in work is finished. */
@@ -258,6 +259,10 @@ export class FoldWorker {
     const { kind } = await this.#folder.foldBuild(stream, signal);
     if (kind === 'held') return RETRY.ceilingMs;
     return kind === 'more' ? 0 : null;
+  }
+
+  #left(stream: string): void {
+    this.#chores.add(`drop ${stream}`, () => this.#drop(stream));
   }
 
   async #drop(stream: string): Promise<number | null> {

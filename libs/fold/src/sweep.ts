@@ -1,6 +1,6 @@
 import type { Clock } from '@tidemark/libs-kernel';
 import type { OpStore } from '@tidemark/libs-op-store-contract';
-import type { Views } from '@tidemark/libs-views-contract';
+import { FIRST_EPOCH, type Views } from '@tidemark/libs-views-contract';
 import type { Backlog } from './backlog.ts';
 import type { Chore } from './chores.ts';
 
@@ -10,6 +10,8 @@ export interface SweepOptions {
   readonly backlog: Backlog;
   readonly clock: Clock;
   readonly sweepMs: number;
+  /** Called for each stream of which an epoch was left, ever: a worker that slept may have written to it again. */
+  readonly left: (stream: string) => void;
 }
 
 /** Marks compared together. */
@@ -20,13 +22,14 @@ const PAGE_PAUSE_MS = 50;
  * Compares every mark with the head of its stream, page by page, and rings for what no doorbell tells: seqs that were given and hold no op
  * at the end of a stream, holes, skipped seqs to be watched, and a doorbell that got lost. Streams without a mark are the feed's to name.
  */
-export function sweepOf({ opStore, views, backlog, clock, sweepMs }: SweepOptions): Chore {
+export function sweepOf({ opStore, views, backlog, clock, sweepMs, left }: SweepOptions): Chore {
   let after: string | null = null;
   return async () => {
     // What has to be done already comes first.
     if (backlog.room < MARKS_MAX) return PAGE_PAUSE_MS * 10;
     const marks = await views.marks(after, MARKS_MAX);
     for (const { stream, mark } of marks) {
+      if (mark.epoch > FIRST_EPOCH) left(stream);
       const head = await opStore.head(stream);
       const { foldedThrough, skipped } = mark.watermark;
       if (head > foldedThrough || skipped.length > 0 || (await views.build(stream)) !== null)
