@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { copyFile, cp, mkdtemp, readFile, readdir, realpath, rename, rm } from 'node:fs/promises';
+import { copyFile, cp, mkdtemp, readFile, realpath, rename, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { ServerAbsent, debianFile, isThere, onPath, run, systemPackage } from '@tidemark/tools-services';
@@ -12,14 +12,20 @@ import { engineFolder } from './own-engine.ts';
 const recipes = path.join(import.meta.dirname, '../stand-ins');
 const SUITE = 'bookworm';
 
-/** Tags that the Dockerfile of the apps and the compose file ask for, by the target of the stand-ins' Dockerfile. */
-const TAGS = {
-  'node:24-bookworm': 'node',
-  'node:24-bookworm-slim': 'node',
-  'nats:2-alpine': 'nats',
-  'amazon/dynamodb-local': 'dynamodb',
-  'postgres:16': 'postgres',
-} as const;
+/** Of the stand-ins' Dockerfile, by the tag that the apps' Dockerfile and the compose file ask for. */
+interface Target {
+  readonly target: string;
+  /** Beside the Dockerfile, what it is made of that may change here. */
+  readonly script?: string;
+}
+
+const TARGETS: Readonly<Record<string, Target>> = {
+  'node:24-bookworm': { target: 'node' },
+  'node:24-bookworm-slim': { target: 'node' },
+  'nats:2-alpine': { target: 'nats' },
+  'amazon/dynamodb-local': { target: 'dynamodb', script: 'dynamodb.sh' },
+  'postgres:16': { target: 'postgres', script: 'postgres.sh' },
+};
 
 /** Makes stand-ins for images that would be pulled, from Debian's packages and npm's; none is made again while its recipe is the same. */
 export async function makeBaseImages(
@@ -28,9 +34,12 @@ export async function makeBaseImages(
   say: (line: string) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const recipe = await recipeHash();
-  const missing = await Promise.all(Object.keys(TAGS).map(async (tag) => (await labelOf(tag, env)) !== recipe));
-  if (!missing.includes(true)) return say('the base images are there from last time');
+  const missing: (Target & { readonly tag: string; readonly recipe: string })[] = [];
+  for (const [tag, target] of Object.entries(TARGETS)) {
+    const recipe = await recipeOf(target);
+    if ((await labelOf(tag, env)) !== recipe) missing.push({ ...target, tag, recipe });
+  }
+  if (missing.length === 0) return say('the base images are there from last time');
   const workshop = await mkdtemp(path.join(engineFolder(env), 'workshop-'));
   guardian.hold({ workshop });
   const file = path.join(engineFolder(env), `${SUITE}.tar`);
@@ -40,16 +49,17 @@ export async function makeBaseImages(
   }
   const context = path.join(workshop, 'context');
   await fill(context, file, env);
-  for (const [tag, target] of Object.entries(TAGS)) {
+  for (const { tag, target, recipe } of missing) {
     say(`making ${tag}`);
     const options = ['--network', 'host', '--target', target, '--tag', tag, '--label', `recipe=${recipe}`];
     await run('docker', ['build', '--quiet', ...options, context], { env, signal });
   }
 }
 
-async function recipeHash(): Promise<string> {
+async function recipeOf({ script }: Target): Promise<string> {
   const hash = createHash('sha256').update(process.version);
-  for (const file of (await readdir(recipes)).sort()) hash.update(await readFile(path.join(recipes, file)));
+  for (const file of ['Dockerfile', ...(script === undefined ? [] : [script])])
+    hash.update(await readFile(path.join(recipes, file)));
   return hash.digest('hex');
 }
 
