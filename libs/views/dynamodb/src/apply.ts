@@ -21,6 +21,8 @@ interface DocumentWrite {
 const ITEM_BYTES_MAX = 400 * 1024;
 /** An expression has 4 KB at most, and a cell takes up to 56 bytes of the condition. */
 const CELLS_MAX = 70;
+/** Of an attribute's name, which holds field and member. */
+const NAME_BYTES_MAX = 65_535;
 /** Each round that is lost means that another worker wrote a part of the same document. */
 const ROUNDS_MAX = 20;
 
@@ -58,20 +60,31 @@ function assertFits(stream: string, { sk, cells }: DocumentWrite): void {
   if (!fitsKey(sk))
     throw changeFault('too_large', cells[0]!.change, `its name takes more than ${SORT_KEY_BYTES_MAX} bytes of a key`);
   const frame = Buffer.byteLength(stream) + Buffer.byteLength(sk) + Buffer.byteLength('stream_idsk');
-  for (const cell of cells) if (frame + cellBytes(cell) > ITEM_BYTES_MAX) throw tooLarge(cell);
+  for (const cell of cells) {
+    if (frame + cellBytes(cell) > ITEM_BYTES_MAX) throw tooLarge(cell);
+    if (Buffer.byteLength(cell.name) > NAME_BYTES_MAX)
+      throw changeFault('too_large', cell.change, `its field and member take more than ${NAME_BYTES_MAX} bytes`);
+  }
 }
 
 async function writeDocument(table: ViewsTable, stream: string, { sk, cells }: DocumentWrite): Promise<void> {
   let left = cells;
   for (let lost = 0; left.length > 0;) {
-    const group = left.slice(0, CELLS_MAX);
+    const group = left.slice(0, groupSize(left));
     const updated = await table.update(stream, sk, updateOf(group)).catch((thrown: unknown) => {
       throw isTooLarge(thrown) ? tooLarge(largest(group)) : mapWriteError(thrown, table.name);
     });
-    if (updated.kind === 'written') left = left.slice(CELLS_MAX);
+    if (updated.kind === 'written') left = left.slice(group.length);
     else if (++lost > ROUNDS_MAX) throw contended(table.name, sk);
     else left = left.filter((cell) => changes(cell, updated.item));
   }
+}
+
+/** What fits no item together is sent in parts: a request has its bounds too, and some of it may be older than what is stored. */
+function groupSize(cells: readonly CellWrite[]): number {
+  let bytes = 0;
+  const end = cells.findIndex((cell, at) => (bytes += cellBytes(cell)) > ITEM_BYTES_MAX || at === CELLS_MAX);
+  return end < 0 ? cells.length : Math.max(end, 1);
 }
 
 function updateOf(cells: readonly CellWrite[]): Update {

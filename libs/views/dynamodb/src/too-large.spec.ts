@@ -28,7 +28,7 @@ const TOO_LARGE = {
   message: expect.stringMatching(/^document "events" "a", field "(body|labels)": .* 409600 bytes of an item$/),
 };
 
-// kills: apply.ts: for (const cell of cells) if (frame + cellBytes(cell) > ITEM_BYTES_MAX) throw tooLarge(cell); => void frame;
+// kills: apply.ts: if (frame + cellBytes(cell) > ITEM_BYTES_MAX) throw tooLarge(cell); => void frame;
 sizeTest('FLD-6: a value beyond 400 KB is refused before anything of its call is sent', async (views, proxy) => {
   proxy.traffic();
   await expect(views.apply(STREAM, 1, [change('b', 1), big('a', 1, 409_600)])).rejects.toMatchObject(TOO_LARGE);
@@ -47,6 +47,28 @@ sizeTest('FLD-6: a document that outgrows 400 KB by small steps stays as it was'
   expect(document!.fields.has('body')).toBe(false);
   await views.apply(STREAM, 1, [change('a', 1)]);
   expect(await bodyOf(views, 'a')).toBe('1');
+});
+
+// kills: apply.ts: (bytes += cellBytes(cell)) > ITEM_BYTES_MAX || at === CELLS_MAX => at === CELLS_MAX
+sizeTest('FLD-6: what fits no item together is sent in parts, the first of which are stored', async (views) => {
+  const part = (member: string) => big('a', 1, 150_000, { field: 'labels', shape: 'set', member, rule: 'lower' });
+  await expect(views.apply(STREAM, 1, ['a', 'b', 'c'].map(part))).rejects.toMatchObject(TOO_LARGE);
+  const members = async () => (await views.document(STREAM, 'events', 'a'))!.fields.get('labels')!.members;
+  expect([...(await members()).keys()].sort()).toEqual(['a', 'b']);
+  const { kind, id, field, shape } = part('');
+  await views.apply(STREAM, 1, [{ effect: 'remove', kind, id, field, shape, member: 'a', seq: 9n }]);
+  await views.apply(STREAM, 1, ['a', 'b', 'c'].map(part));
+  expect([...(await members()).keys()].sort()).toEqual(['b', 'c']);
+});
+
+// kills: apply.ts: if (Buffer.byteLength(cell.name) > NAME_BYTES_MAX) => if (false)
+sizeTest('FLD-6: a field beyond the name of an attribute is too large', async (views) => {
+  const field = 'f'.repeat(65_535);
+  await expect(views.apply(STREAM, 1, [change('a', 1, { field })])).rejects.toMatchObject({
+    code: 'too_large',
+    message: expect.stringContaining('its field and member take more than 65535 bytes'),
+  });
+  await views.apply(STREAM, 1, [change('a', 1, { field: field.slice(1) })]);
 });
 
 sizeTest('FLD-6: a member that is removed makes room', async (views) => {

@@ -10,7 +10,7 @@ import {
 import { Fault } from '@tidemark/libs-kernel';
 import type { DynamoClient } from './client.ts';
 import { type Item, type SortKeys, keyOf } from './keys.ts';
-import { mapError, mapWriteError, nameOf } from './map-error.ts';
+import { isTooLarge, mapError, mapWriteError, nameOf } from './map-error.ts';
 
 /** `refused`: the condition did not hold on the item as it was, or on none. */
 export type Updated = { readonly kind: 'written' } | { readonly kind: 'refused'; readonly item: Item | undefined };
@@ -105,7 +105,10 @@ export class ViewsTable {
   /** The same, with what DynamoDB says as a Fault. */
   async write(stream: string, sk: string, update: Update): Promise<Updated> {
     return this.update(stream, sk, update).catch((thrown: unknown) => {
-      throw mapWriteError(thrown, this.name);
+      if (!isTooLarge(thrown)) throw mapWriteError(thrown, this.name);
+      throw new Fault('too_large', `${JSON.stringify(sk)} would take more than the 400 KB of an item`, {
+        cause: thrown,
+      });
     });
   }
 

@@ -26,7 +26,7 @@ const PROBED_STREAM = 'tidemark probe';
  * DynamoDB throttles is `unavailable` and not done, what nobody answered `unknown_outcome`; any call may be repeated.
  *
  * `apply` writes each document of a call by itself: after a fault, or the end of the process, some are stored, each with all its changes
- * (70 to a request) or none. A document takes at most 400 KB, names and removed members counted, and stays as it was when a write would make
+ * (70, or 400 KB, to a request) or none. A document takes at most 400 KB, names and removed members counted, and stays as it was when a write would make
  * it larger: which of several that do not fit together is refused depends on their order.
  */
 export function dynamoViews({ client, table: name, parallelMax = PARALLEL_MAX }: DynamoViewsOptions): Views {

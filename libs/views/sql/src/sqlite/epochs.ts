@@ -64,8 +64,9 @@ export function prepareEpochs(handle: Handle): Epochs {
       const started = start.get(...markCells(NOTHING_FOLDED, revisions), stream, stream);
       return started ? { watermark: NOTHING_FOLDED, epoch: started.epoch, version: 1, revisions } : 'conflict';
     },
-    switchTo: switchTo.immediate,
-    abandon: (stream, epoch) => void abandon.run(stream, epoch),
-    drop: drop.immediate,
+    // The driver would take another text in place of a lone surrogate.
+    switchTo: (stream, epoch) => (stream.isWellFormed() ? switchTo.immediate(stream, epoch) : 'conflict'),
+    abandon: (stream, epoch) => void (stream.isWellFormed() && abandon.run(stream, epoch)),
+    drop: (stream, limit) => (stream.isWellFormed() ? drop.immediate(stream, limit) : 0),
   };
 }

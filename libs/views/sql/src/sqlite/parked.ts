@@ -20,7 +20,8 @@ export function prepareParked(handle: Handle): Parked {
       assertStream(stream);
       put.run(stream, epoch, op.seq, parkedText(op));
     },
-    list: (stream, epoch, after, limit) => above.all(stream, epoch, after, limit).map(toParked),
-    remove: (stream, epoch, seq) => void remove.run(stream, epoch, seq),
+    list: (stream, epoch, after, limit) =>
+      stream.isWellFormed() ? above.all(stream, epoch, after, limit).map(toParked) : [],
+    remove: (stream, epoch, seq) => void (stream.isWellFormed() && remove.run(stream, epoch, seq)),
   };
 }
