@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Fault } from '@tidemark/libs-kernel';
+import { counted } from './counted-bodies.ts';
 import { BODY_CODINGS, inflated, isBodyCoding } from './compressed-bodies.ts';
 import { type HttpLoad, bodyTooLarge } from './http-load.ts';
 
@@ -38,16 +39,17 @@ export function refuseEncoded(request: FastifyRequest, reply: FastifyReply, comp
   throw new Fault('unsupported', `Content-Encoding ${label} is not supported; send the body as it is${how}`);
 }
 
-/** Bodies in a coding are read as their content, whose bytes are set aside as they come and bounded like those of any body. */
-export function inflateBodies(fastify: FastifyInstance, load: HttpLoad): void {
-  fastify.addHook('preParsing', async (request, reply, payload) => {
+/** A body in a coding is read as its content. Of that, and of a body in chunks, bytes are set aside as they come, bounded like those of any body. */
+export function countBodies(fastify: FastifyInstance, load: HttpLoad): void {
+  fastify.addHook('preParsing', (request, reply, payload, done) => {
     const coding = codingOf(request);
-    if (coding === null) return payload;
-    return inflated(request.raw, coding, {
+    if (coding === null && request.headers['transfer-encoding'] === undefined) return done(null, payload);
+    const rules = {
       bytesMax: request.routeOptions.bodyLimit,
       take: load.growingBody(request, reply),
       tooLarge: () => bodyTooLarge(request),
-    });
+    };
+    done(null, coding === null ? counted(request.raw, rules) : inflated(request.raw, coding, rules));
   });
 }
 
@@ -96,7 +98,7 @@ function dropped(raw: IncomingMessage, { bytesMax, msMax }: Linger): Promise<voi
       bytes += chunk.length;
       if (bytes > bytesMax) done();
     });
-    raw.once('end', done).once('close', done);
+    raw.once('end', done).once('close', done).resume();
     raw.socket.once('end', done);
   });
 }

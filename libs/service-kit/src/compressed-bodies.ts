@@ -29,7 +29,7 @@ export const BODY_CODINGS: readonly string[] = [...DECODERS.keys()].filter((codi
 
 export const isBodyCoding = (coding: string): boolean => DECODERS.has(coding.toLowerCase());
 
-export interface InflateRules {
+export interface BodyRules {
   readonly bytesMax: number;
   /** Called for each piece before it is handed on; may throw. */
   readonly take: (bytes: number) => void;
@@ -42,7 +42,7 @@ export interface InflateRules {
  * beyond the bound. Errors are Faults: a body that is not of its coding, is cut, or goes on after its end is `malformed`. The request
  * itself is left open, for its answer.
  */
-export function inflated(raw: IncomingMessage, coding: string, rules: InflateRules): Readable {
+export function inflated(raw: IncomingMessage, coding: string, rules: BodyRules): Readable {
   const decoder = DECODERS.get(coding.toLowerCase())!();
   let receivedBytes = 0;
   raw.on('data', (chunk: Buffer) => (receivedBytes += chunk.length));
@@ -67,7 +67,7 @@ async function* piecesOf(
   decoder: Decoder,
   coding: string,
   wasAll: () => boolean,
-  { bytesMax, take, tooLarge }: InflateRules,
+  { bytesMax, take, tooLarge }: BodyRules,
 ): AsyncGenerator<Buffer> {
   try {
     let bytes = 0;

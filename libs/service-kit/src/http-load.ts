@@ -60,8 +60,8 @@ export class HttpLoad {
   }
 
   /**
-   * Sets bytes aside for a body before it is read, until the end of the answer: as many as it says it has, else as many as its route takes.
-   * One that says it is larger is refused for that.
+   * Sets as many bytes aside for a body as it says it has, before it is read, until the end of the answer. One that says it has more than
+   * its route takes is refused for that.
    */
   reserveBody(request: FastifyRequest, reply: FastifyReply): void {
     const bytes = bodyBytes(request);
@@ -148,11 +148,7 @@ export function bodyTooLarge({ routeOptions }: FastifyRequest): Fault {
   return new Fault('too_large', `request body exceeded ${routeOptions.bodyLimit} bytes`);
 }
 
-function bodyBytes({ raw, headers, routeOptions }: FastifyRequest): number {
-  if (isRead(raw)) return 0;
-  const compressed = (headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity';
-  // What a compressed body holds is set aside as it shows.
-  if (compressed && headers['content-length'] === undefined) return 0;
-  if (headers['transfer-encoding'] !== undefined) return routeOptions.bodyLimit;
-  return Number(headers['content-length'] ?? 0);
+/** What comes in chunks is counted as it comes. */
+function bodyBytes({ raw, headers }: FastifyRequest): number {
+  return isRead(raw) ? 0 : Number(headers['content-length'] ?? 0);
 }

@@ -6,7 +6,7 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Clock, Fault, asFault } from '@tidemark/libs-kernel';
 import { type Answer, faultAnswer, isWithheld, send } from './answer.ts';
-import { answerBeforeBody, askForBody, inflateBodies, readBodiesAsBytes, refuseEncoded } from './bodies.ts';
+import { answerBeforeBody, askForBody, countBodies, readBodiesAsBytes, refuseEncoded } from './bodies.ts';
 import { allowOrigin } from './cors.ts';
 import { type Gate, type Pass, openGate } from './gate.ts';
 import { HTTP_BOUNDS, type HttpBounds } from './http-bounds.ts';
@@ -91,7 +91,7 @@ export async function createHttp(
   const wordFault = options.faultAnswer ?? ((fault: Fault) => faultAnswer(fault));
   const fastify = adapter.getInstance() as unknown as FastifyInstance;
   readBodiesAsBytes(fastify);
-  if (options.compressedBodies) inflateBodies(fastify, load);
+  countBodies(fastify, load);
   boundRouteBodies(fastify, options);
   observe(fastify, options, parts, load, { begin, pass: openGate(fastify, parts.gate ?? {}, wordFault) }, wordFault);
   answerUnknownRoutes(fastify, wordFault);
