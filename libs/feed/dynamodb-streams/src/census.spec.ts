@@ -256,3 +256,55 @@ test('F13: what is wanted while a census is being taken is another one behind it
   expect(segment(rig)).toMatchObject({ census: 2, after: 'end' });
   expect(next.heads.size).toBe(40);
 });
+
+// kills: shard-reader.ts: if (this.#at === TRIM_HORIZON) await this.#assertUntrimmed(); => void 0;
+test('FLD-4: a shard of which nothing was read yet, and not looked at for a day, may have lost its first records without a word', async () => {
+  const rig = new SpecRig();
+  const shard = rig.streams.shard('a');
+  const first = rig.start({ censusMs: 0 });
+  await rig.pass(3000);
+  first.die();
+  rig.op('lost', 1n);
+  rig.streams.append(shard, 'lost', 1n);
+  rig.time.advance(25 * 3_600_000);
+  shard.trimmed = 1;
+  const next = rig.start({ censusMs: 0 });
+  await rig.pass(30_000);
+  expect(next.heads).toEqual(new Map([['lost', 1n]]));
+  expect(censusOf(rig)).toMatchObject({ census: 2, reason: 'shard a was not read for long' });
+});
+
+// kills: discovery.ts: if (found.length > 0 && !isNew && Math.abs(nowMs - listedAtMs) >= KEPT_MS) => if (nowMs < 0)
+test('FLD-4: shards that came while nobody listed them for a day may have lost their first records without a word', async () => {
+  const rig = new SpecRig();
+  const parent = rig.streams.shard('parent');
+  parent.isClosed = true;
+  const first = rig.start({ censusMs: 0 });
+  await rig.pass(5000);
+  first.die();
+  const child = rig.streams.shard('child', 'parent');
+  rig.op('lost', 1n);
+  rig.streams.append(child, 'lost', 1n);
+  rig.time.advance(25 * 3_600_000);
+  rig.streams.append(child, 'kept', 1n);
+  child.trimmed = 1;
+  const next = rig.start({ censusMs: 0 });
+  await rig.pass(30_000);
+  expect(next.heads).toEqual(new Map([['kept', 1n], ['lost', 1n]])); // prettier-ignore
+  expect(censusOf(rig)).toMatchObject({ census: 2, reason: 'the shards were not listed for long' });
+});
+
+test('FLD-4: a fold that looks at its shards all the time is not sent to a census by their age', async () => {
+  const rig = new SpecRig();
+  rig.streams.shard('a');
+  rig.start({ censusMs: 0 });
+  await rig.pass(2000);
+  for (let hours = 0; hours < 60; hours += 4) {
+    rig.time.advance(4 * 3_600_000);
+    await rig.pass(12_000);
+  }
+  rig.streams.shard('b');
+  await rig.pass(32_000);
+  expect(rig.shardRow('b')).toBeDefined();
+  expect(censusOf(rig).census).toBe(1);
+});

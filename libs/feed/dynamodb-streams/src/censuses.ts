@@ -41,8 +41,8 @@ export class Censuses {
   begin(rows: Rows, opsTable: string, label: string): Promise<boolean> {
     const control = controlOf(rows.get(CONTROL_KEY));
     const reason = control === null ? 'the fold is new' : 'the stream is new';
-    const first = { opsTable, label, census: 0, segments: 0, atMs: 0, reason };
-    return this.#next(rows, control ?? first, { label }, reason);
+    const first = { opsTable, label, census: 0, segments: 0, atMs: 0, listedAtMs: 0, reason };
+    return this.#next(rows, control ?? first, { label, listedAtMs: this.#parts.clock.now() }, reason);
   }
 
   /** The next regular census, when the last one is at its end and old enough; and no rows that no census has. */

@@ -11,6 +11,8 @@ export interface Control {
   readonly census: number;
   /** In how many segments. */
   readonly segments: number;
+  /** When the shards were listed and had their rows, some minutes more or less, by the wall clock of who did it. */
+  readonly listedAtMs: number;
   /** When it was wanted, by the wall clock of who asked for it. */
   readonly atMs: number;
   readonly reason: string;

@@ -1,9 +1,18 @@
 import { type Clock, Fault } from '@tidemark/libs-kernel';
 import type { Censuses } from './censuses.ts';
 import type { DynamoClient, StreamsClient } from './client.ts';
-import { controlOf, otherTable } from './control.ts';
+import { controlOf, controlRow, otherTable } from './control.ts';
 import { inParallel } from './in-parallel.ts';
-import { CONTROL_KEY, freshRow, isShard, type LeaseRow, shardKey, shardOf, TRIM_HORIZON } from './lease-row.ts';
+import {
+  CONTROL_KEY,
+  freshRow,
+  isShard,
+  KEPT_MS,
+  type LeaseRow,
+  shardKey,
+  shardOf,
+  TRIM_HORIZON,
+} from './lease-row.ts';
 import type { LeaseTable } from './lease-table.ts';
 import { generations, missingFrom, planLineage, type Shard, type ShardListing } from './lineage.ts';
 import { mapError, nameOf } from './map-error.ts';
@@ -38,6 +47,8 @@ const HURRY_MS = 1000;
 
 /** Finished rows cost nothing, and one that is removed too early is read again from the start (F8). */
 const LONG_MS = 3_600_000;
+
+const NOTED_MS = 600_000;
 
 const WRITES_MAX = 16;
 const REMOVALS_MAX = 200;
@@ -91,6 +102,8 @@ export class Discovery {
     const listing = await this.#list(arn, newest);
     const isReady = await this.#bringUp(rows, label, listing, isNew);
     if (isNew && !(isReady && (await this.#parts.censuses.begin(rows, opsTable, label)))) return false;
+    // Shards that still wait for a parent are asked of a census when they are found.
+    if (!isNew) await this.#note(rows);
     this.followed = { arn, label, listing };
     await this.#forgetOlder(rows, label);
     return true;
@@ -130,9 +143,14 @@ export class Discovery {
       (id) => this.#isAway(id, LONG_MS),
     );
     if (orphans.length > 0 && !isNew) await censuses.want(`the parent of shard ${orphans[0]} was trimmed unseen`);
+    // They may be older than what is kept of them; their parents' ends do not tell.
+    const listedAtMs = controlOf(rows.get(CONTROL_KEY))?.listedAtMs ?? 0;
+    const nowMs = clock.now();
+    if (found.length > 0 && !isNew && Math.abs(nowMs - listedAtMs) >= KEPT_MS)
+      await censuses.want('the shards were not listed for long');
     for (const generation of generations(found))
       await inParallel(generation, WRITES_MAX, async ({ id, parent }) => {
-        const row = freshRow(shardKey(label, id), TRIM_HORIZON, parent);
+        const row = freshRow(shardKey(label, id), TRIM_HORIZON, parent, nowMs);
         await table.create(row);
         rows.set(row.key, row);
       });
@@ -140,6 +158,16 @@ export class Discovery {
     if (found.length > 0) log.info({ stream: label, shards: listing.size, found: found.length }, 'shards were found');
     if (found.length > 0 || waiting > 0) this.#restMs = HURRY_MS;
     return waiting === 0;
+  }
+
+  /** Keeps the time of this listing, if the one that is kept is some minutes old; it does not matter which worker's is. */
+  async #note(rows: Rows): Promise<void> {
+    const seen = rows.get(CONTROL_KEY);
+    const control = controlOf(seen);
+    const listedAtMs = this.#parts.clock.now();
+    if (seen === undefined || control === null || Math.abs(listedAtMs - control.listedAtMs) < NOTED_MS) return;
+    const next = controlRow(seen, { ...control, listedAtMs });
+    if (await this.#parts.table.swap(seen, next)) rows.set(CONTROL_KEY, next);
   }
 
   /** Since when the listings lack each of these. */

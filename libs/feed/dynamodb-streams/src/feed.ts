@@ -81,7 +81,7 @@ class DynamodbStreamsFeed implements Feed {
       signal,
       holdShard: (row, confirmedAtMs, { arn, label }) => {
         const shard = shardOf(row.key, label) ?? row.key;
-        return new Hold(row, new ShardReader({ ...options, lost }, arn, shard, row.checkpoint), confirmedAtMs);
+        return new Hold(row, new ShardReader({ ...options, lost }, arn, shard, row), confirmedAtMs);
       },
       holdSegment: (row, confirmedAtMs) => {
         const segment = segmentOf(row.key) ?? 0;

@@ -41,6 +41,10 @@ export class Hold {
     return this.reader instanceof ShardReader && this.reader.isMissing ? this.reader : null;
   }
 
+  get readAtMs(): number {
+    return this.reader instanceof ShardReader ? this.reader.readAtMs : 0;
+  }
+
   get isUnstored(): boolean {
     return this.safe !== this.row.checkpoint;
   }

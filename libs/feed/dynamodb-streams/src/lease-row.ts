@@ -17,10 +17,14 @@ export interface LeaseRow {
   readonly switches: number;
   /** `parentShardId`. */
   readonly parent: string | null;
+  /** `readAtMs`, by the wall clock of who read it: until then nothing was trimmed of a shard that is at TRIM_HORIZON. 0: nothing is known. */
+  readonly readAtMs: number;
 }
 
 /** The oldest record that the shard still has. */
 export const TRIM_HORIZON = 'TRIM_HORIZON';
+/** DynamoDB keeps a record for 24 hours. What was looked at within this time has lost nothing to the trim, wherever clocks stand. */
+export const KEPT_MS = 12 * 3_600_000;
 /** Read to its end, and every effect stored. */
 export const SHARD_END = 'SHARD_END';
 
@@ -45,8 +49,8 @@ export function segmentOf(key: string): number | null {
 
 export const isShard = (key: string): boolean => key.startsWith('shard/');
 
-export function freshRow(key: string, checkpoint: string, parent: string | null = null): LeaseRow {
-  return { key, owner: null, counter: 1, epoch: 0, checkpoint, switches: 0, parent };
+export function freshRow(key: string, checkpoint: string, parent: string | null = null, readAtMs = 0): LeaseRow {
+  return { key, owner: null, counter: 1, epoch: 0, checkpoint, switches: 0, parent, readAtMs };
 }
 
 export type Item = Readonly<Record<string, AttributeValue>>;
@@ -61,6 +65,7 @@ export function toItem(fold: string, row: LeaseRow): Record<string, AttributeVal
     checkpoint: { S: row.checkpoint },
     ownerSwitchesSinceCheckpoint: { N: String(row.switches) },
     ...(row.parent === null ? {} : { parentShardId: { S: row.parent } }),
+    readAtMs: { N: String(Math.floor(row.readAtMs)) },
   };
 }
 
@@ -75,6 +80,7 @@ export function toRow(item: Item): LeaseRow {
     checkpoint: text(item, 'checkpoint'),
     switches: count(item, 'ownerSwitchesSinceCheckpoint'),
     parent: item['parentShardId'] === undefined ? null : text(item, 'parentShardId'),
+    readAtMs: count(item, 'readAtMs'),
   };
 }
 

@@ -85,7 +85,8 @@ export class Leases {
       const sentAtMs = clock.monotonic();
       const { row, safe } = hold;
       const switches = safe === row.checkpoint ? row.switches : 0;
-      const stored = await table.keep({ ...row, counter: row.counter + 1, checkpoint: safe, switches });
+      const { readAtMs } = hold;
+      const stored = await table.keep({ ...row, counter: row.counter + 1, checkpoint: safe, switches, readAtMs });
       if (stored === null) return this.#drop(hold, 'lost');
       if (stored.checkpoint !== row.checkpoint) hold.checkpointedAtMs = sentAtMs;
       hold.row = stored;
@@ -109,7 +110,7 @@ export class Leases {
   async #release(hold: Hold, table: LeaseTable): Promise<void> {
     const { row, safe } = hold;
     const switches = safe === row.checkpoint ? row.switches : 0;
-    const isStored = await table.release({ ...row, checkpoint: safe, switches });
+    const isStored = await table.release({ ...row, checkpoint: safe, switches, readAtMs: hold.readAtMs });
     this.#drop(hold, isStored ? 'released' : 'lost');
   }
 

@@ -2,7 +2,7 @@ import { GetRecordsCommand, GetShardIteratorCommand } from '@aws-sdk/client-dyna
 import type { FeedChange } from '@tidemark/libs-feed-contract';
 import { backoffMs, type Clock, type Random } from '@tidemark/libs-kernel';
 import type { StreamsClient } from './client.ts';
-import { SHARD_END, TRIM_HORIZON } from './lease-row.ts';
+import { KEPT_MS, type LeaseRow, SHARD_END, TRIM_HORIZON } from './lease-row.ts';
 import { isThrottled, mapError, nameOf } from './map-error.ts';
 import { readPage, type ReadPage } from './records.ts';
 import type { StreamsLog, StreamsMetrics } from './report.ts';
@@ -30,8 +30,6 @@ const RECORDS_MAX = 1000;
 /** An error that goes on is met again at most so often. */
 const RETRY = { baseMs: 200, ceilingMs: 10_000 };
 
-/** Half the time that DynamoDB keeps a record (F16). */
-const OLD_MS = 12 * 3_600_000;
 const OLD_TOLD_MS = 600_000;
 
 /**
@@ -59,14 +57,17 @@ export class ShardReader {
   #toldOldAtMs = -Infinity;
   /** When it may be read again, on the steady clock. */
   dueAtMs: number;
+  /** As the row's, for its next write. */
+  readAtMs: number;
   /** It was not there when it was last asked for; the next listing tells whether it is gone. */
   isMissing = false;
 
-  constructor(parts: ShardParts, arn: string, shardId: string, checkpoint: string) {
+  constructor(parts: ShardParts, arn: string, shardId: string, { checkpoint, readAtMs }: LeaseRow) {
     this.#parts = parts;
     this.#arn = arn;
     this.#shardId = shardId;
     this.#at = checkpoint;
+    this.readAtMs = readAtMs;
     this.#pollMs = parts.pollMsMin;
     this.dueAtMs = parts.clock.monotonic();
   }
@@ -80,6 +81,7 @@ export class ShardReader {
       this.#isCounted = false;
       const page = readPage(Records);
       this.#count(page);
+      if (this.#at === TRIM_HORIZON) this.readAtMs = this.#parts.clock.now();
       this.#at = page.last ?? this.#at;
       this.#iterator = NextShardIterator ?? null;
       if (this.#iterator === null) return this.#end(page.changes, 'ended');
@@ -97,6 +99,7 @@ export class ShardReader {
   }
 
   async #open(signal: AbortSignal): Promise<string> {
+    if (this.#at === TRIM_HORIZON) await this.#assertUntrimmed();
     const from =
       this.#at === TRIM_HORIZON
         ? { ShardIteratorType: 'TRIM_HORIZON' as const }
@@ -105,6 +108,14 @@ export class ShardReader {
     const { ShardIterator } = await this.#parts.streams.send(command, { abortSignal: signal });
     if (ShardIterator === undefined) throw new Error(`shard ${this.#shardId}: no iterator`);
     return ShardIterator;
+  }
+
+  /** From its oldest record on a shard is read without a word about older ones that were trimmed. */
+  async #assertUntrimmed(): Promise<void> {
+    const nowMs = this.#parts.clock.now();
+    if (Math.abs(nowMs - this.readAtMs) < KEPT_MS) return;
+    await this.#parts.lost(`shard ${this.#shardId} was not read for long`);
+    this.readAtMs = nowMs;
   }
 
   #page(ShardIterator: string, signal: AbortSignal) {
@@ -173,7 +184,7 @@ export class ShardReader {
     if (madeAtMs === null) return;
     const ageMs = Math.max(0, clock.now() - madeAtMs);
     metrics.recordAgeMs(ageMs);
-    if (ageMs < OLD_MS || clock.monotonic() - this.#toldOldAtMs < OLD_TOLD_MS) return;
+    if (ageMs < KEPT_MS || clock.monotonic() - this.#toldOldAtMs < OLD_TOLD_MS) return;
     this.#toldOldAtMs = clock.monotonic();
     log.warn({ shard: this.#shardId, ageMs }, 'records are read late; DynamoDB trims them after 24 hours');
   }
