@@ -74,6 +74,28 @@ describe('a fold worker', () => {
     expect(rig.counted.folded).toBe(2);
   });
 
+  // kills: fold-worker.ts: (kind === 'served' && task.head > head) => false
+  it('FLD-3: a look that is asked for while the stream has its turn is not lost with the turn', async () => {
+    const rig = new Rig();
+    await rig.append(A, ...events(1));
+    await rig.ring(A);
+    let isFirst = true;
+    const opStore = new (class extends HoldingOpStore {
+      override async read(stream: string, after: bigint, limit: number, bytesMax?: number) {
+        const page = await super.read(stream, after, limit, bytesMax);
+        if (isFirst) {
+          isFirst = false;
+          await rig.append(A, ...events(1, 2));
+          await worker.look(A);
+        }
+        return page;
+      }
+    })(rig.opLog);
+    const worker = rig.worker({ opStore });
+    await settle(worker);
+    expect(await rig.foldedThrough(A)).toBe(2n);
+  });
+
   it('a doorbell for a stream that is gone is served', async () => {
     const rig = new Rig();
     rig.changes.announce('gone', 5n);

@@ -226,12 +226,15 @@ export class FoldWorker {
   async #turn(task: Task, tally: Tally, signal: AbortSignal | undefined) {
     const nowMs = this.#options.clock.monotonic();
     const holes = task.retryAtMs <= nowMs ? { attempt: task.attempt } : null;
+    const { stream, head } = task;
     try {
-      const { kind, mark, ops, reason } = await this.#folder.fold(task.stream, { head: task.head, holes, signal });
+      const { kind, mark, ops, reason } = await this.#folder.fold(stream, { head, holes, signal });
       task.foldedThrough = mark.watermark.foldedThrough;
       task.aheadOps = aheadOps(mark);
       tally.ops += ops;
-      if (kind === 'more') return this.#backlog.again(task, this.#options.clock.monotonic());
+      // Something may have rung again meanwhile.
+      if (kind === 'more' || (kind === 'served' && task.head > head))
+        return this.#backlog.again(task, this.#options.clock.monotonic());
       tally[kind === 'served' ? 'served' : 'stuck']++;
       if (kind === 'served') this.#backlog.served(task);
       else if (holes === null) this.#backlog.waits(task);
