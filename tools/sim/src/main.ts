@@ -4,6 +4,9 @@ import { type RandomCase, runSeed } from './cases/random-case.ts';
 import { plainAt49, randomCases } from './cases/random-cases.ts';
 import { type SmallCase, smallRun } from './cases/small-case.ts';
 import { smallCases } from './cases/small-cases.ts';
+import { FOLD_CASES, type FoldCase } from './fold/fold-plan.ts';
+import { runFoldSeeds } from './fold/fold-seeds.ts';
+import { runFold } from './fold/run-fold.ts';
 import { INGEST_CASES, type IngestCase, runIngest } from './ingest/run.ts';
 import { runIngestSeeds } from './ingest/seeds.ts';
 import { type Failure, runSeeds, runSmall } from './run-set.ts';
@@ -17,7 +20,7 @@ const broken = new Set<string>([plainAt49.name, ...counterexamples.map(({ wrong 
 const column = (cases: readonly { readonly name: string; readonly about: string }[]) =>
   cases.map(({ name, about }) => `  ${name.padEnd(22)} ${about}${broken.has(name) ? ' (breaks)' : ''}`).join('\n');
 
-const help = `Runs the relay's DynamoDB store on a simulated DynamoDB that promises what AWS documents and no more, and ingest on stores that lose calls and answers.
+const help = `Runs the relay's DynamoDB store on a simulated DynamoDB that promises what AWS documents and no more, ingest on stores that lose calls and answers, and fold workers on a simulated DynamoDB Streams.
 
 usage: npm run sim -- [--seeds N] [--seed S] [--case NAME]... [--schedules N] [--trace LINES] [--path CHOICES]
 
@@ -31,6 +34,7 @@ usage: npm run sim -- [--seeds N] [--seed S] [--case NAME]... [--schedules N] [-
 Random cases, one run per seed:
 ${column(random)}
 ${column(INGEST_CASES)}
+${column(FOLD_CASES)}
 
 Small cases, every schedule:
 ${column(small)}
@@ -55,8 +59,13 @@ async function main(): Promise<void> {
   });
   if (values.help) return say(help);
   const isAsked = asked(values.case);
-  const chosen = { small: small.filter(isAsked), random: random.filter(isAsked), ingest: INGEST_CASES.filter(isAsked) };
-  if (chosen.small.length + chosen.random.length + chosen.ingest.length === 0) {
+  const chosen = {
+    small: small.filter(isAsked),
+    random: random.filter(isAsked),
+    ingest: INGEST_CASES.filter(isAsked),
+    fold: FOLD_CASES.filter(isAsked),
+  };
+  if (Object.values(chosen).every((cases) => cases.length === 0)) {
     say(`no case is named ${values.case?.join(', ')}\n\n${help}`);
     process.exitCode = 2;
     return;
@@ -64,12 +73,13 @@ async function main(): Promise<void> {
   if (values.path !== undefined) return showPath(chosen.small, values.path.split(',').map(Number));
   const from = whole(values.seed, 1);
   const lines = whole(values.trace, 0);
-  if (lines > 0) return showSeed(chosen.random, chosen.ingest, from, lines);
+  if (lines > 0) return showSeed(chosen, from, lines);
   const totals: Totals = { schedules: 0, failures: [] };
   await exploreAll(chosen.small, whole(values.schedules, 20_000), totals);
   const count = whole(values.seeds, values.seed === undefined ? 20 : 1);
   await seedAll(chosen.random, from, count, totals);
   await ingestAll(chosen.ingest, from, count, totals);
+  await foldAll(chosen.fold, from, count, totals);
   for (const { what, replay: command } of totals.failures.slice(0, 50)) say(`VIOLATION ${what}\n  ${command}`);
   say(`${totals.schedules} schedules and runs, ${totals.failures.length} violations`);
   process.exitCode = totals.failures.length === 0 ? 0 : 1;
@@ -77,7 +87,7 @@ async function main(): Promise<void> {
 
 function asked(names: readonly string[] | undefined) {
   if (names === undefined) return ({ name }: { readonly name: string }) => !broken.has(name);
-  const exact = new Set([...small, ...random, ...INGEST_CASES].map(({ name }) => name));
+  const exact = new Set([...small, ...random, ...INGEST_CASES, ...FOLD_CASES].map(({ name }) => name));
   return ({ name }: { readonly name: string }) =>
     names.some((one) => (exact.has(one) ? name === one : name.startsWith(one)));
 }
@@ -129,6 +139,24 @@ async function ingestAll(cases: readonly IngestCase[], from: number, count: numb
   }
 }
 
+async function foldAll(cases: readonly FoldCase[], from: number, count: number, totals: Totals): Promise<void> {
+  const seeds = Array.from({ length: count }, (_, i) => from + i);
+  for (const one of cases) {
+    let runs = 0;
+    const onRun = () => {
+      if (++runs % 50 === 0) say(`${one.name.padEnd(22)} ${runs} of ${count} seeds`);
+    };
+    const { failures, ...result } = await runFoldSeeds(one, seeds, { twice: true, onRun });
+    totals.schedules += result.runs;
+    totals.failures.push(...failures);
+    const injected = Object.entries(result.anomalies).map(([name, n]) => `${name} ${n}`);
+    say(
+      `${one.name.padEnd(22)} ${result.runs} seeds, twice, ${result.events} events, ${result.ops} ops, ${failures.length} violations`,
+    );
+    say(`${' '.repeat(22)} ${injected.join(', ')}`);
+  }
+}
+
 async function showPath(cases: readonly SmallCase[], path: readonly number[]): Promise<void> {
   for (const one of cases) {
     const { trace, violations } = await replay((choices, lines) => smallRun(one, choices, lines), path);
@@ -137,12 +165,19 @@ async function showPath(cases: readonly SmallCase[], path: readonly number[]): P
   }
 }
 
-async function showSeed(
-  cases: readonly RandomCase[],
-  ingest: readonly IngestCase[],
-  seed: number,
-  traceLines: number,
-): Promise<void> {
+interface Chosen {
+  readonly random: readonly RandomCase[];
+  readonly ingest: readonly IngestCase[];
+  readonly fold: readonly FoldCase[];
+}
+
+async function showSeed({ random: cases, ingest, fold }: Chosen, seed: number, traceLines: number): Promise<void> {
+  for (const one of fold) {
+    const { trace, violations, hash } = await runFold(one, seed, { traceLines });
+    say(trace.join('\n'));
+    say(`${one.name}, seed ${seed}, trace ${hash}: ${violations.join('\n') || 'no violation'}`);
+    if (violations.length > 0) process.exitCode = 1;
+  }
   for (const one of ingest) {
     const { trace, violations, traceHash } = await runIngest(one, seed, { keep: traceLines });
     say(trace.join('\n'));

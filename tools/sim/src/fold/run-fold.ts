@@ -92,10 +92,14 @@ class Run {
     await this.#until(() => scheduler.nowMs > this.#stormEndMs && !this.#fold.isOut);
     this.#mishaps.stop();
     this.#fold.calmDown();
-    await this.#until(() => this.#isDone(), CALM_MS);
-    if (this.#fold.violations.length === 0 && !this.#isDone()) this.#fold.judge.wrong(`wedged: ${this.#why()}`);
-    const endMs = scheduler.nowMs + STAY_MS;
-    await this.#until(() => scheduler.nowMs >= endMs);
+    // What is still on its way may arrive until late.
+    for (let stayed = false; !stayed && this.#fold.violations.length === 0;) {
+      await this.#until(() => this.#isDone(), CALM_MS);
+      if (this.#fold.violations.length === 0 && !this.#isDone()) this.#fold.judge.wrong(`wedged: ${this.#why()}`);
+      const endMs = scheduler.nowMs + STAY_MS;
+      await this.#until(() => scheduler.nowMs >= endMs);
+      stayed = this.#isDone();
+    }
     if (this.#fold.violations.length === 0) await this.#fold.judge.finish(this.#isUpgraded ? NEWEST_REVISION : 0);
     this.#mishaps.anomalies.burned = this.#burners.reduce((sum, { burned }) => sum + burned, 0);
   }
