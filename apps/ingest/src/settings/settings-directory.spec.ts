@@ -207,6 +207,24 @@ test('SEC-2: a file that is too large, a folder in place of a file and one in pl
   ]);
 });
 
+// kills: settings-folder.ts: if (odd.length === 0) return tenants => if (odd.length < 1e9) return tenants
+test('ING-9: a folder that is away for a moment in the middle of a look removes no tenant', async () => {
+  for (const tenant of ['a', 'b', 'c', 'd']) write(`${tenant}/tenant.json`, {});
+  symlinkSync('nowhere', path.join(root, 'link'));
+  const directory = await open();
+  const away = `${root}-away`;
+  for (let n = 0; n < 200; n++) {
+    const looking = directory.look();
+    for (let turn = 0; turn < n % 20; turn++) await new Promise(setImmediate);
+    renameSync(root, away);
+    for (let turn = 0; turn < 3; turn++) await new Promise(setImmediate);
+    renameSync(away, root);
+    await looking;
+  }
+  expect(events.filter((event) => event.startsWith('removed'))).toEqual([]);
+  expect(directory.tenants()).toEqual(['a', 'b', 'c', 'd']);
+});
+
 describe('watching', () => {
   const quiet: SettingsFolder['watch'] = () => ({ close: () => {} });
 
@@ -223,6 +241,38 @@ describe('watching', () => {
     time.advance(1);
     await told('loaded a 2');
     expect(tablesOf(directory, 'a')).toEqual(['t', 'u']);
+    stop.abort();
+    await watching;
+  });
+
+  // kills: folder-watches.ts: watcher: changed && watchOrNull(folder, changed) => watcher: null
+  test('ING-9: what stands in the way of one tenant is told of it alone, and ends nobody, also while it is watched', async () => {
+    write('a/tenant.json', {});
+    write('b/tenant.json', {});
+    write('file-beside', {});
+    const stop = new AbortController();
+    const sleeper = {
+      sleep: (ms: number, signal?: AbortSignal) => systemSleeper.sleep(ms === 5000 ? 86_400_000 : 0, signal),
+    };
+    const directory = await open();
+    const watching = directory.watch(sleeper, stop.signal);
+    symlinkSync('circle', path.join(root, 'a', 'circle'));
+    await told('refused a true: circle: cannot be read (ELOOP)');
+    rmSync(path.join(root, 'a'), { recursive: true });
+    await told('removed a');
+    events.length = 0;
+    mkdirSync(path.join(root, 'a'));
+    await told('refused a false: tenant.json: is missing; {} is enough');
+    write('a/tenant.json', {});
+    await told('loaded a 0');
+    write('a/tables/t.json', {});
+    await told('loaded a 1');
+    write('b/tables/t.json', {});
+    await told('loaded b 1');
+    expect(events).toEqual([
+      'refused a false: tenant.json: is missing; {} is enough',
+      ...['loaded a 0', 'loaded a 1', 'loaded b 1'],
+    ]);
     stop.abort();
     await watching;
   });
