@@ -56,16 +56,16 @@ export class NatsCluster {
   async ready(): Promise<void> {
     const deadline = performance.now() + readyWithinMs;
     for (;;) {
-      const failure = await this.#ask((manager) =>
-        manager.streams.add({ name: 'READY', subjects: ['ready'], num_replicas: 3 }),
-      )
+      const failure = await this.#ask(async (manager) => {
+        await manager.streams.add({ name: 'READY', subjects: ['ready'], num_replicas: 3 });
+        await manager.streams.delete('READY');
+      })
         .then(() => undefined)
         .catch((error: unknown) => error);
       if (failure === undefined) break;
       if (performance.now() > deadline) throw failure;
       await sleep(100);
     }
-    await this.#ask((manager) => manager.streams.delete('READY'));
   }
 
   /** Resolves when every copy of the stream has what its leader has. */
