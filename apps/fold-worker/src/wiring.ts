@@ -81,6 +81,8 @@ async function openLog(settings: FoldSettings, parts: ServiceParts): Promise<Ope
         ...dynamodbPlace(settings),
         opsTable: settings.FOLD_OPS_TABLE,
         setting: 'FOLD_OPS_TABLE',
+        // The worker comes back to a hole by itself.
+        patienceMs: 0,
         // A relay that takes seqs by ADD may fill any hole, so none of them proves anything: the grace decides.
         holes: settings.FOLD_ADD_ERA_GRACE_SECS > 0 ? 'hold' : 'judge',
         metrics: logMetrics(parts),

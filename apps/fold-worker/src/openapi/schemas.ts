@@ -94,7 +94,7 @@ export const schemas = {
   }),
   Stuck: object({
     stream: { type: 'string' },
-    kind: { enum: ['held', 'fault', 'foreign'] },
+    kind: { enum: ['held', 'fault', 'others'] },
     message: text('Why its last turn brought nothing.'),
     attempt: count('Turns in a row that brought nothing.'),
   }),
