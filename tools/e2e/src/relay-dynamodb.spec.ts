@@ -36,10 +36,12 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 // One relay for all tests, behind a proxy; each has a stream of its own, and leaves no rule behind.
 let proxy: FaultProxy | undefined;
 let relay: RelayProcess | undefined;
+let other: RelayProcess | undefined;
 let env: Record<string, string> = {};
 afterEach(() => proxy?.clear());
 afterAll(async () => {
   await relay?.stop();
+  await other?.stop();
   await proxy?.close();
 });
 
@@ -63,6 +65,9 @@ function relayTest(title: string, run: (scene: Scene) => Promise<void>): void {
     60_000,
   );
 }
+
+/** A second relay on the same tables, for all tests. */
+const another = async () => (other ??= await RelayProcess.start({ TIDEMARK_DATA: folder, ...env }));
 
 const transactions = callsOf('TransactWriteItems');
 const post = ({ url }: RelayProcess, where: string, body: string | Uint8Array) =>
@@ -166,16 +171,36 @@ relayTest(
 
 relayTest('RLY-14: an append of another relay wakes a reader that waits, found by a poll', async ({ relay }) => {
   const waiting = fetch(`${relay.url}/streams/waited/ops?since=0&wait=55`);
-  // Past the relay, so that nothing tells it of the append.
-  const other = await RelayProcess.start({ TIDEMARK_DATA: folder, ...env });
-  try {
-    expect((await push(other, 'waited', 'a')).status).toBe(200);
-    expect(await (await waiting).text()).toContain('"a"');
-  } finally {
-    await other.stop();
-  }
+  // Past the relay, so that nothing tells it of the append; it starts while the reader waits already.
+  const other = await another();
+  expect((await push(other, 'waited', 'a')).status).toBe(200);
+  expect(await (await waiting).text()).toContain('"a"');
   expect(await wakeups(relay, 'poll')).toBeGreaterThan(0);
 });
+
+relayTest(
+  'R46, RLY-3: a relay that is stopped with its transaction on the way stores above the one that overtook it',
+  async ({ relay, proxy }) => {
+    const other = await another();
+    await push(relay, 'stopped', 'a');
+    const held = hold(first(1, transactions));
+    proxy.add(ofStream('stopped', held.rule));
+    const late = push(relay, 'stopped', 'b');
+    await held.arrived;
+    relay.kill('SIGSTOP');
+    try {
+      expect(told(await push(other, 'stopped', 'c'))).toEqual([200, null, '2']);
+      expect(await pull(other, 'stopped')).toEqual(['a', 'c']);
+      held.release();
+    } finally {
+      relay.kill('SIGCONT');
+    }
+    // Stored by now, or past its deadline.
+    expect([200, 503]).toContain((await late).status);
+    expect(told(await push(other, 'stopped', 'b'))).toEqual([200, null, '3']);
+    expect(await pull(relay, 'stopped')).toEqual(['a', 'c', 'b']);
+  },
+);
 
 relayTest(
   'OPS-6: a right that is taken away is a 500 that did nothing, and the rest goes on',

@@ -1,10 +1,11 @@
 import { ConditionalCheckFailedException, PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { anOp, readAll, someOps } from '@tidemark/libs-op-store-contract/testing';
 import type { AppendOutcome } from '@tidemark/libs-op-store-contract';
-import { claimSeq, I64_MAX } from '@tidemark/libs-wire';
-import { serverTests } from '@tidemark/tools-services/testing';
+import { claimSeq, I64_MAX, type Op } from '@tidemark/libs-wire';
+import { serverTests, startFaultProxy } from '@tidemark/tools-services/testing';
 import { claimItem, itemKey, opItem } from './op-item.ts';
 import { type Between, type OpenedStore, type Sent, SpecStore } from './spec-store.ts';
+import { specClient } from './spec-tables.ts';
 
 const dynamodbTest = serverTests('dynamodb');
 
@@ -112,6 +113,29 @@ describe('what an append costs', () => {
     // No claim is read: the cancelled round brought them along.
     expect(client.counts()).toEqual({ [ROUND]: 2, Query: 2 + 1 });
   });
+
+  dynamodbTest(
+    'RLY-8, D16: a full round of small ops costs 200 write units, a lone op 8, and one behind a large op as much more as that has KB',
+    async ({ endpoint }) => {
+      const proxy = await startFaultProxy(endpoint);
+      try {
+        const { store } = (await SpecStore.make(endpoint)).open({ client: specClient(proxy.endpoint) });
+        const costOf = async (ops: readonly Op[]) => {
+          proxy.traffic();
+          await store.append('s', ops);
+          return proxy.traffic().writeUnits;
+        };
+        await costOf(someOps(1, 'first'));
+        expect(await costOf(someOps(49))).toEqual({ UpdateItem: 2, PutItem: 49 * (2 + 2), ConditionCheckItem: 2 });
+        expect(await costOf(someOps(1, 'lone'))).toEqual({ UpdateItem: 2, PutItem: 2 + 2, ConditionCheckItem: 2 });
+        const large = anOp({ opId: 'large', value: 'v'.repeat(9_500) });
+        expect(await costOf([large])).toEqual({ UpdateItem: 2, PutItem: 2 + 20, ConditionCheckItem: 2 });
+        expect(await costOf(someOps(1, 'behind'))).toEqual({ UpdateItem: 2, PutItem: 2 + 2, ConditionCheckItem: 20 });
+      } finally {
+        await proxy.close();
+      }
+    },
+  );
 
   dynamodbTest('RLY-8: no two rounds have the same token', async ({ endpoint }) => {
     const spec = await SpecStore.make(endpoint);

@@ -206,6 +206,18 @@ describe('a hole', () => {
     },
   );
 
+  dynamodbTest(
+    'RLY-9: is not passed beside a counter that is no number: the read fails and says so',
+    async ({ endpoint }) => {
+      const spec = await withOps(endpoint, [1, 3], 3n);
+      await spec.put({ stream_id: { S: 's' }, seq: { N: '0' }, next_seq: { S: 'three' } });
+      const { store } = spec.open();
+      const loud = { code: 'corrupt', message: expect.stringContaining('next_seq') };
+      await expect(store.read('s', 0n, 10)).rejects.toMatchObject(loud);
+      expect(seqsOf(await store.read('s', 2n, 10))).toEqual([3n]);
+    },
+  );
+
   // kills: gap-check.ts: if (truncatedThrough >= lowest.from) => if (false)
   dynamodbTest(
     'RLY-3: of a truncation is no burned one: the read is refused, and says from where to go on',
