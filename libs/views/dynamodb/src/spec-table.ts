@@ -6,12 +6,14 @@ import { createViewsTable } from './tables.ts';
 /** Stand-ins take any credentials, but want some. */
 export const SPEC_AWS = { region: 'us-east-1', credentials: { accessKeyId: 'spec', secretAccessKey: 'spec' } };
 
-const opened = new Set<DynamoDBClient>();
+const opened = new Map<string, DynamoDBClient>();
 afterAll(() => opened.forEach((client) => client.destroy()));
 
+/** One for all tests that ask alike: making one takes longer than a small test. */
 export function specClient(endpoint: string, maxAttempts = 3): DynamoDBClient {
-  const client = new DynamoDBClient({ ...SPEC_AWS, endpoint, maxAttempts });
-  opened.add(client);
+  const key = `${endpoint} ${maxAttempts}`;
+  const client = opened.get(key) ?? new DynamoDBClient({ ...SPEC_AWS, endpoint, maxAttempts });
+  opened.set(key, client);
   return client;
 }
 

@@ -77,7 +77,6 @@ export const memberCases: readonly ConformanceCase<ViewsHarness>[] = [
         remove('a', { seq: 9n }),
         remove('a', { seq: 8n }),
         add('b', { value: '1', version: version({ lamport: 1n }) }),
-        add('b', { value: '2', version: version({ lamport: 2n }) }),
       ];
       const orders = permutations(effects);
       for (const _ of ['once', 'again']) {

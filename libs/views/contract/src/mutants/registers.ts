@@ -20,6 +20,13 @@ class TakesLowerForHigher extends MemoryViews {
   }
 }
 
+class LaterSeqWinsFirst extends MemoryViews {
+  protected override beats(a: RegisterVersion, b: RegisterVersion, rule: Rule): boolean {
+    if (rule === 'higher') return super.beats(a, b, rule);
+    return super.beats({ ...a, seq: -a.seq }, { ...b, seq: -b.seq }, rule);
+  }
+}
+
 class ComparesDigits extends MemoryViews {
   protected override beats(a: RegisterVersion, b: RegisterVersion, rule: Rule): boolean {
     if (rule === 'lower' || a.lamport < 0n || b.lamport < 0n) return super.beats(a, b, rule);
@@ -57,6 +64,7 @@ export const registerMutants: Mutants = {
   ignoresSite: comparing((v) => ({ ...v, site: 0n })),
   laterSeqWinsTies: comparing((v) => ({ ...v, seq: -v.seq })),
   takesLowerForHigher: (store) => new TakesLowerForHigher(store),
+  laterSeqWinsFirst: (store) => new LaterSeqWinsFirst(store),
   comparesDigits: (store) => new ComparesDigits(store),
   comparesMagnitudes: comparing((v) => ({ ...v, lamport: magnitude(v.lamport) })),
   roundsToDoubles: comparing((v) => ({ ...v, lamport: doubles(v.lamport), site: doubles(v.site) })),

@@ -60,7 +60,7 @@ export function prepareMarks(handle: Handle): Marks {
       return changes === 1 ? 'saved' : 'conflict';
     },
     list(after, limit) {
-      return (after === null ? first.all(limit) : above.all(after, limit)).map(toStreamMark);
+      return Array.from(after === null ? first.all(limit) : above.all(after, limit), toStreamMark);
     },
   };
 }

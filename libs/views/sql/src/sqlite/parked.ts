@@ -21,7 +21,7 @@ export function prepareParked(handle: Handle): Parked {
       put.run(stream, epoch, op.seq, parkedText(op));
     },
     list: (stream, epoch, after, limit) =>
-      stream.isWellFormed() ? above.all(stream, epoch, after, limit).map(toParked) : [],
+      stream.isWellFormed() ? Array.from(above.all(stream, epoch, after, limit), toParked) : [],
     remove: (stream, epoch, seq) => void (stream.isWellFormed() && remove.run(stream, epoch, seq)),
   };
 }
