@@ -32,7 +32,11 @@ function decodeJson(text: string): Decoded {
   const first = text.search(NOT_BLANK);
   if (first < 0) return { kind: 'refused', status: 400, error: 'empty body' };
   if (text[first] !== '[') return { kind: 'single', record: { kind: 'text', text } };
-  return { kind: 'batch', records: splitJsonArray(text).map((element) => ({ kind: 'text', text: element })) };
+  return { kind: 'batch', records: recordsOf(splitJsonArray(text)) };
+}
+
+function* recordsOf(elements: Iterable<string>): Generator<RawRecord> {
+  for (const text of elements) yield { kind: 'text', text };
 }
 
 /** What JSON calls white space; U+2028 and its like are data. */
