@@ -4,7 +4,7 @@ import { chmod, mkdir, mkdtemp, readFile, symlink, writeFile } from 'node:fs/pro
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ServerAbsent, cacheFolder, debianFile, systemPackage } from '@tidemark/tools-services';
+import { ServerAbsent, cacheFolder, debianFile, run, systemPackage } from '@tidemark/tools-services';
 import { versionOf } from './engine.ts';
 import type { Guardian } from './held.ts';
 
@@ -36,7 +36,15 @@ export async function startEngine(guardian: Guardian, env: NodeJS.ProcessEnv): P
   const pid = launch(folder, data, log, { ...own, LD_LIBRARY_PATH: programs.libraries });
   guardian.hold({ env: own, engine: { pid, folder, data } });
   await answered(own, pid, log);
+  await sweep(own);
   return own;
+}
+
+/** A machine that lost its power in the middle of a test left containers behind, which this engine has just started again. */
+async function sweep(env: NodeJS.ProcessEnv): Promise<void> {
+  const left = (await run('docker', ['ps', '--all', '--quiet'], { env })).split('\n').filter(Boolean);
+  if (left.length > 0) await run('docker', ['rm', '--force', '--volumes', ...left], { env });
+  for (const kind of ['network', 'volume']) await run('docker', [kind, 'prune', '--force'], { env });
 }
 
 function launch(folder: string, data: string, log: string, env: NodeJS.ProcessEnv): number {

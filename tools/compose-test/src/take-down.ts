@@ -6,6 +6,7 @@ import { run } from '@tidemark/tools-services';
 import type { Held, OwnEngine } from './held.ts';
 
 const ENGINE_STOPS_WITHIN_MS = 20_000;
+const LAYERS_KEPT = '8GB';
 
 // Whoever stops the test may signal the whole group; who cleans up ends last, and without a reader of its words as well.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
@@ -33,7 +34,9 @@ async function takeDown({ env = process.env, compose, images = [], workshop, wor
   if (workshop !== undefined) await attempt(clear([workshop]).then(() => remove(workshop)));
   if (engine !== undefined) {
     say('stopping the engine');
+    // Its images and layers are kept for the next time, within bounds.
     await run('docker', ['image', 'prune', '--force'], { env }).catch(() => {});
+    await run('docker', ['builder', 'prune', '--force', '--keep-storage', LAYERS_KEPT], { env }).catch(() => {});
     await attempt(stop(engine));
   }
   for (const problem of problems) process.stderr.write(`not taken down: ${problem}\n`);
