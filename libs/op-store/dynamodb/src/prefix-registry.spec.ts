@@ -68,9 +68,14 @@ registryTest('RLY-15: claims that another relay wrote are kept', async ({ regist
   expect(await registry.register('s', 'bbbb', 'uuid-A')).toEqual(reassigned('aaaa'));
 });
 
-registryTest('RLY-15: a known replica costs one read', async ({ registry, proxy }) => {
+// kills: prefix-registry.ts: Key, ConsistentRead: true => Key
+registryTest('RLY-15: a known replica costs one read, a strong one', async ({ registry, proxy }) => {
   await registry.register('s', 'aaaa', 'uuid-A');
   proxy.traffic();
+  proxy.add(async (call, forward) => {
+    expect(call.body).toHaveProperty('ConsistentRead', true);
+    return forward(call);
+  });
   await registry.register('s', 'aaaa', 'uuid-A');
   expect(proxy.traffic().requests).toEqual({ GetItem: 1 });
 });
