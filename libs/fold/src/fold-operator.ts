@@ -90,10 +90,14 @@ export class FoldOperator {
     return mark === null ? [] : this.#options.views.parked(stream, mark.epoch, after, limit);
   }
 
-  /** Folds a parked op with the reducers of this process. Its rows are stored before it is parked no more. Fault `not_found`: it is not parked. */
+  /**
+   * Folds a parked op with the reducers of this process. Its rows are stored before it is parked no more. Faults: `not_found`: it is not
+   * parked; `conflict` where the view is of other reducers, older ones too: what they made and what ours make do not belong in one view.
+   */
   async retry(stream: string, seq: bigint): Promise<Retried> {
     const { opStore, views, clock } = this.#options;
-    const { epoch, parked } = await this.#parkedAt(stream, seq);
+    const { epoch, revisions, parked } = await this.#parkedAt(stream, seq);
+    if (standingOf(this.#revisions, revisions) !== 'same') throw ofOthers(stream);
     const attempts = parked.attempts + 1;
     const [seen] = await opStore.readAhead(stream, seq - 1n, 1);
     if (seen?.seq !== seq) {
@@ -129,8 +133,7 @@ export class FoldOperator {
     const named = `stream ${JSON.stringify(stream)}`;
     if (mark === null) throw new Fault('not_found', `${named} has no mark`);
     const standing = standingOf(this.#revisions, mark.revisions);
-    if (standing === 'older' || standing === 'mixed')
-      throw new Fault('conflict', `${named}: its view is of other reducers than those of this process`);
+    if (standing === 'older' || standing === 'mixed') throw ofOthers(stream);
     if ((await opStore.floor(stream)) > 0n)
       throw new Fault('conflict', `${named}: ops were removed from its log, so it cannot be folded anew`);
     const build = await views.startBuild(stream, this.#revisions);
@@ -162,13 +165,16 @@ export class FoldOperator {
     }
   }
 
-  async #parkedAt(stream: string, seq: bigint): Promise<{ readonly epoch: number; readonly parked: ParkedOp }> {
+  async #parkedAt(
+    stream: string,
+    seq: bigint,
+  ): Promise<Pick<StoredMark, 'epoch' | 'revisions'> & { parked: ParkedOp }> {
     const { views } = this.#options;
     const mark = await views.mark(stream);
     const [parked] = mark === null ? [] : await views.parked(stream, mark.epoch, seq - 1n, 1);
     if (mark === null || parked?.seq !== seq)
       throw new Fault('not_found', `stream ${JSON.stringify(stream)}: no op is parked at seq ${seq}`);
-    return { epoch: mark.epoch, parked };
+    return { epoch: mark.epoch, revisions: mark.revisions, parked };
   }
 
   async #page<Item>(
@@ -191,6 +197,9 @@ export class FoldOperator {
     return Math.max(0, this.#options.clock.now() - Math.min(...holes.map(({ firstSeenMs }) => firstSeenMs)));
   }
 }
+
+const ofOthers = (stream: string) =>
+  new Fault('conflict', `stream ${JSON.stringify(stream)}: its view is of other reducers than those of this process`);
 
 function lagOf({ watermark: { foldedThrough, ahead } }: StoredMark, head: bigint): bigint {
   const lag = head - foldedThrough - countOf(ahead);

@@ -207,6 +207,20 @@ describe('an operator', () => {
     expect(rig.logged.at(-1)).toMatchObject({ fields: { seq: '2' }, message: expect.stringContaining('dropped') });
   });
 
+  // kills: fold-operator.ts: if (standingOf(this.#revisions, revisions) !== 'same') throw ofOthers(stream); => void revisions;
+  it('FLD-7: retries nothing in a view of other reducers, newer or older: its rows would be of both', async () => {
+    const { rig } = await withParked();
+    const { opStore, views, time: clock } = rig;
+    const worker = rig.worker();
+    for (const revision of [-1, 1]) {
+      const reducers = [{ ...eventReducer, revision: eventReducer.revision + revision }];
+      const operator = new FoldOperator({ worker, opStore, views, reducers, clock });
+      await expect(operator.retry(A, 2n)).rejects.toMatchObject({ code: 'conflict' });
+    }
+    expect([...(await rig.bodies(A)).keys()]).toEqual(['e1']);
+    expect(kinds(await parkedOf(rig))).toContainEqual([2n, 'poison@2', 1]);
+  });
+
   it('FLD-6: is told of what is not parked', async () => {
     const { operator } = await withParked();
     for (const call of [() => operator.retry(A, 1n), () => operator.drop(A, 9n), () => operator.drop('unknown', 1n)])
