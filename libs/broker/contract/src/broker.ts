@@ -56,9 +56,10 @@ export interface QueueStats {
   readonly oldestAgeMs: number;
 }
 
-/** What is otherwise about a tenant's queue than it must be. */
+/** What is otherwise about the queues than it must be. */
 export interface QueueFinding {
-  readonly tenant: string;
+  /** Null: it is of what all tenants share. */
+  readonly tenant: string | null;
   /** In words for an operator. */
   readonly detail: string;
   /** It was put right by the look that found it. */

@@ -129,7 +129,7 @@ export class Link {
   /** The client gives up by itself only when it cannot speak to a server at all, such as one that has no TLS any more. */
   #ended(error: Error | void): void {
     this.#broken();
-    if (!this.#closed) this.#log.warn({ error }, 'the connection to the broker ended for good: start anew');
+    if (!this.#closed) this.#log.warn({ err: error }, 'the connection to the broker ended for good: start anew');
   }
 
   #restored(): void {

@@ -12,6 +12,7 @@ import {
   deadLetterStream,
   differences,
   lasting,
+  leaseStream,
   queueStream,
 } from './stream-config.ts';
 
@@ -73,10 +74,15 @@ export class Queues {
     return true;
   }
 
-  /** Every queue that was opened here, as it is by now. */
+  /** Every queue that was opened here, and the leases, as they are by now. */
   async verify(): Promise<QueueFinding[]> {
-    const found: QueueFinding[] = [];
-    for (const tenant of this.#budgets.keys()) found.push(...(await this.#verifyOne(tenant)));
+    const { names, settings } = this.#parts;
+    const leases = leaseStream(names, settings);
+    const found = await this.#verify(null, [lasting(leases)], () => this.ensure(leases));
+    for (const tenant of this.#budgets.keys()) {
+      const wanted = streamsOf(tenant, names, settings).map(lasting);
+      found.push(...(await this.#verify(tenant, wanted, () => this.reopen(tenant))));
+    }
     return found;
   }
 
@@ -172,13 +178,11 @@ export class Queues {
     return this.ask(send).catch(throwFault);
   }
 
-  async #verifyOne(tenant: string): Promise<QueueFinding[]> {
-    const { names, settings, managed } = this.#parts;
-    const wanted = streamsOf(tenant, names, settings).map(lasting);
+  async #verify(tenant: string | null, wanted: readonly WantedStream[], make: () => Promise<unknown>) {
+    const { managed } = this.#parts;
     const found = await this.findings(wanted);
-    if (found.length === 0) return [];
-    if (managed) await this.#mend(tenant, wanted);
-    const left = managed ? await this.findings(wanted) : found;
+    if (managed && found.length > 0) await this.#mend(tenant, wanted, make);
+    const left = managed && found.length > 0 ? await this.findings(wanted) : found;
     const mended = found.filter((detail) => !left.includes(detail));
     return [
       ...mended.map((detail) => ({ tenant, detail, mended: true })),
@@ -186,15 +190,11 @@ export class Queues {
     ];
   }
 
-  async #mend(tenant: string, wanted: readonly WantedStream[]): Promise<void> {
-    const { log } = this.#parts;
+  async #mend(tenant: string | null, wanted: readonly WantedStream[], make: () => Promise<unknown>): Promise<void> {
     try {
-      for (const stream of wanted) {
-        if (await this.#info(stream.name)) await this.ensure(stream);
-        else await this.reopen(tenant);
-      }
+      for (const stream of wanted) await ((await this.#info(stream.name)) ? this.ensure(stream) : make());
     } catch (thrown) {
-      log.warn({ tenant, error: thrown }, 'a queue that was changed cannot be put right');
+      this.#parts.log.warn({ tenant, err: thrown }, 'a queue that was changed cannot be put right');
     }
   }
 

@@ -113,6 +113,23 @@ natsTest('ING-6: a queue that is deleted under a running service is there again,
   expect(await broker.stats(TENANT)).toMatchObject({ messages: 0n, bytesMax: 1_000_000n });
 });
 
+// kills: queues.ts: () => this.ensure(leases) => async () => {}
+natsTest(
+  'ING-6, BRK-5: leases that are deleted under a running service are there again, with their copies',
+  async (nats) => {
+    spec = new SpecBroker(nats.endpoint);
+    const { broker } = await spec.start();
+    await using operator = await operatorOf(nats.endpoint);
+    const leases = `${spec.prefix}_LEASES`;
+    await operator.streams.delete(leases);
+    await expect(broker.acquireLease('intake', 'me', 1000)).rejects.toMatchObject({ outcome: 'not-done' });
+    expect(await broker.verifyQueues()).toEqual([{ tenant: null, detail: `${leases}: is not there`, mended: true }]);
+    expect((await operator.streams.info(leases)).config).toMatchObject({ max_msgs_per_subject: 1, num_replicas: 1 });
+    const lease = await broker.acquireLease('intake', 'me', 1000);
+    expect(await lease?.renew()).toBe(true);
+  },
+);
+
 // kills: stream-config.ts: return withoutBudget(wanted as WantedStream) => return wanted as WantedStream
 natsTest('ING-6: size and copies stay those of who opened the queue last', async (nats) => {
   spec = new SpecBroker(nats.endpoint);

@@ -133,7 +133,7 @@ export class Trimmer {
     const running: Promise<boolean> = before
       .then(() => this.#remove(tenant, which))
       .catch((thrown: unknown) => {
-        this.#parts.log.warn({ tenant, error: thrown }, 'acked messages could not be removed');
+        this.#parts.log.warn({ tenant, err: thrown }, 'acked messages could not be removed');
         return false;
       })
       .finally(() => {
