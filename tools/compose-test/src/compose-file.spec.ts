@@ -47,14 +47,14 @@ test('each app has two replicas of its own image on free ports, which share no f
       image,
       restart,
       replicas: deploy?.replicas,
-      volumes,
+      written: volumes.filter(({ read_only }) => read_only !== true),
       ports: ports.map(({ published }) => published),
     }).toEqual({
       app,
       image: imageOf(app),
       restart: 'no',
       replicas: 2,
-      shared: [],
+      written: [],
       ports: [undefined],
     });
   }
