@@ -97,7 +97,7 @@ function weatherOf(choices: Choices): FoldWeather {
       limited: often(streams.limited),
       omitted: often(streams.omitted),
       describeShardsMax: oneOf(choices, [1, 2, 100]),
-      iteratorMs: oneOf(choices, [streams.iteratorMs, 3000]),
+      iteratorMs: oneOf(choices, [streams.iteratorMs, 3000, 1500]),
     },
     views: {
       ...views,

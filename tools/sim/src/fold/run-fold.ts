@@ -31,7 +31,7 @@ export interface FoldRunOptions {
 }
 
 /** How long everything may take to come to its end when nothing goes wrong any more, and for how long it must stay so. */
-const CALM_MS = 240_000;
+const CALM_MS = 120_000;
 const STAY_MS = 5000;
 const STEPS_MAX = 400_000;
 const NEWEST_REVISION = 1;
@@ -42,7 +42,7 @@ export async function runFold(one: FoldCase, seed: number, options: FoldRunOptio
   const plan = one.plan(choices);
   const fold = new FoldWorld({ choices, seed, plan, ...options });
   const workers = noWorkerAnomalies();
-  await new Run(fold, plan, workers).run();
+  await untraced(() => new Run(fold, plan, workers).run());
   const { scheduler, dynamo, history } = fold.world;
   workers.late = fold.judge.late;
   return {
@@ -54,6 +54,13 @@ export async function runFold(one: FoldCase, seed: number, options: FoldRunOptio
     hash: scheduler.trace.hash,
     trace: scheduler.trace.lines(),
   };
+}
+
+/** Errors and aborts are everyday here, and nobody reads where they were made. */
+async function untraced(work: () => Promise<void>): Promise<void> {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  await work().finally(() => (Error.stackTraceLimit = stackTraceLimit));
 }
 
 class Run {
