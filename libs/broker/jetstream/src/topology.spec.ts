@@ -80,7 +80,7 @@ natsTest('ING-6: a stream that is there gets the duplicate window, and keeps wha
   expect(broker.duplicateWindowMs).toBe(120_000);
 });
 
-// kills: queues.ts: if (managed) await this.#mend => if (!managed) await this.#mend
+// kills: queues.ts: if (managed && found => if (!managed && found
 natsTest(
   'ING-6: what somebody changes of a queue under a running service is found, told and put right',
   async (nats) => {
@@ -113,7 +113,7 @@ natsTest('ING-6: a queue that is deleted under a running service is there again,
   expect(await broker.stats(TENANT)).toMatchObject({ messages: 0n, bytesMax: 1_000_000n });
 });
 
-// kills: queues.ts: () => this.ensure(leases) => async () => {}
+// kills: queues.ts: this.ensure(leases)) => this.#info(leases.name))
 natsTest(
   'ING-6, BRK-5: leases that are deleted under a running service are there again, with their copies',
   async (nats) => {
