@@ -104,6 +104,16 @@ describe('a worker with newer reducers', () => {
     expect(rig.epochs).toEqual(['build', 'switched']);
   });
 
+  // kills: sweep.ts: standingOf(revisions, mark.revisions) === 'newer' => false
+  it('FLD-7: folds anew also what rests: a feed that goes on at its checkpoint names no such stream', async () => {
+    const rig = await folded(30);
+    expect(rig.changes.checkpoint).toBe(rig.changes.changes.length);
+    await ticks(rig.worker({ reducers: [revised(2)], sweepMs: 60_000 }), 30);
+    expect(await seen(rig)).toMatchObject({ epoch: 2, through: 30n });
+    await ticks(rig.worker({ reducers: [revised(1)], sweepMs: 60_000 }), 5);
+    expect(rig.epochs).toEqual(['build', 'switched']);
+  });
+
   // kills: build-folder.ts: if (standing !== 'newer') return 'others'; => if (standing === null) return 'others';
   it('FLD-7: gives up a build for reducers that are outdated by now, and leaves one for newer ones alone', async () => {
     const rig = await folded(30);

@@ -133,6 +133,7 @@ export class FoldWorker {
     this.#breathedAtMs = clock.monotonic();
     this.#watch = new MarkWatch({ views, sleeper });
     this.#chores = new Chores({ ...options, log });
+    const revisions = revisionsOf(reducers);
     this.#folder = new StreamFolder({
       pageOpsMax: PAGE_OPS_MAX,
       rangesMax: RANGES_MAX,
@@ -140,7 +141,7 @@ export class FoldWorker {
       tracer: untraced,
       ...options,
       reducers: new Reducers(reducers),
-      revisions: revisionsOf(reducers),
+      revisions,
       log,
       metrics,
       saved: (stream, mark) => this.#watch.saved(stream, mark),
@@ -149,7 +150,8 @@ export class FoldWorker {
       breathe: () => this.#breathe(),
     });
     const left = (stream: string) => this.#left(stream);
-    if (sweepMs > 0) this.#chores.add('sweep', sweepOf({ ...options, backlog: this.#backlog, sweepMs, left }));
+    if (sweepMs > 0)
+      this.#chores.add('sweep', sweepOf({ ...options, backlog: this.#backlog, revisions, sweepMs, left }));
   }
 
   /** Ticks until `signal` aborts; the page in work is finished. */

@@ -1,13 +1,16 @@
 import type { Clock } from '@tidemark/libs-kernel';
 import type { OpStore } from '@tidemark/libs-op-store-contract';
-import { FIRST_EPOCH, type Views } from '@tidemark/libs-views-contract';
+import { FIRST_EPOCH, type Revisions, type Views } from '@tidemark/libs-views-contract';
 import type { Backlog } from './backlog.ts';
 import type { Chore } from './chores.ts';
+import { standingOf } from './revisions.ts';
 
 export interface SweepOptions {
   readonly opStore: OpStore;
   readonly views: Views;
   readonly backlog: Backlog;
+  /** Of this worker's reducers. */
+  readonly revisions: Revisions;
   readonly clock: Clock;
   readonly sweepMs: number;
   /** Called for each stream of which an epoch was left, ever: a worker that slept may have written to it again. */
@@ -20,9 +23,10 @@ const PAGE_PAUSE_MS = 50;
 
 /**
  * Compares every mark with the head of its stream, page by page, and rings for what no doorbell tells: seqs that were given and hold no op
- * at the end of a stream, holes, skipped seqs to be watched, and a doorbell that got lost. Streams without a mark are the feed's to name.
+ * at the end of a stream, holes, skipped seqs to be watched, a doorbell that got lost, and a view of reducers that ours have outdated: a feed that
+ * goes on at a checkpoint names no stream that rests. Streams without a mark are the feed's to name.
  */
-export function sweepOf({ opStore, views, backlog, clock, sweepMs, left }: SweepOptions): Chore {
+export function sweepOf({ opStore, views, backlog, revisions, clock, sweepMs, left }: SweepOptions): Chore {
   let after: string | null = null;
   return async () => {
     // What has to be done already comes first.
@@ -32,7 +36,8 @@ export function sweepOf({ opStore, views, backlog, clock, sweepMs, left }: Sweep
       if (mark.epoch > FIRST_EPOCH) left(stream);
       const head = await opStore.head(stream);
       const { foldedThrough, skipped } = mark.watermark;
-      if (head > foldedThrough || skipped.length > 0 || (await views.build(stream)) !== null)
+      const isOutdated = standingOf(revisions, mark.revisions) === 'newer';
+      if (head > foldedThrough || skipped.length > 0 || isOutdated || (await views.build(stream)) !== null)
         backlog.ring(stream, head, clock.monotonic());
     }
     after = marks.length < MARKS_MAX ? null : marks.at(-1)!.stream;
