@@ -4,7 +4,7 @@ import { chmod, mkdir, mkdtemp, readFile, symlink, writeFile } from 'node:fs/pro
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ServerAbsent, cacheFolder, debianFile, run, systemPackage } from '@tidemark/tools-services';
+import { ServerAbsent, cacheFolder, debianFile, isThere, run, systemPackage } from '@tidemark/tools-services';
 import { versionOf } from './engine.ts';
 import type { Guardian } from './held.ts';
 
@@ -103,7 +103,11 @@ async function programsIn(folder: string, env: NodeJS.ProcessEnv): Promise<{ fol
     await writeFile(path.join(own, name), `${words.join('\n')}\n`);
     await chmod(path.join(own, name), 0o755);
   }
-  return { folders: [own, path.join(docker, 'usr/sbin'), path.join(docker, 'usr/bin')], libraries };
+  const folders = [own, path.join(docker, 'usr/sbin'), path.join(docker, 'usr/bin')];
+  // Newer suites have the client in a package of its own.
+  if (!(await isThere(path.join(docker, 'usr/bin/docker'))))
+    folders.push(path.dirname(await debianFile('docker-cli', 'usr/bin/docker', env)));
+  return { folders, libraries };
 }
 
 function librariesOf(unpacked: string): string[] {
