@@ -56,6 +56,32 @@ async function seen(rig: Rig) {
   return { epoch: mark?.epoch, through: mark?.watermark.foldedThrough, values: await values(rig) };
 }
 
+describe('a stream of which nothing is folded', () => {
+  // kills: stream-folder.ts: (await this.#begin(stream)) => { watermark: emptyWatermark(), epoch: FIRST_EPOCH, version: 0, revisions: this.#options.revisions }
+  it('FLD-5, FLD-7: is folded by one of two workers with different reducers alone, from its first row on', async () => {
+    const rig = new Rig();
+    await rig.append(A, ...events(3));
+    await rig.ring(A);
+    let resume = () => {};
+    const paused = new Promise<void>((resolve) => (resume = resolve));
+    /** A worker of the older build, which is slow between its first look and its first row. */
+    class SlowViews extends MemoryViews {
+      override async apply(...args: Parameters<MemoryViews['apply']>) {
+        await paused;
+        return super.apply(...args);
+      }
+    }
+    const older = rig.worker({ reducers: [revised(1)], views: new SlowViews(rig.viewsStore) });
+    const olderTick = older.tick();
+    await settle(rig.worker({ reducers: [revised(2)] }));
+    resume();
+    await olderTick;
+    await settle(rig.worker({ reducers: [revised(2)] }));
+    const { values: shown, through } = await seen(rig);
+    expect([shown, through]).toEqual([Array(3).fill('"r2"'), 3n]);
+  });
+});
+
 describe('how revisions stand to each other', () => {
   const of = (revisions: Record<string, number>) => new Map(Object.entries(revisions));
 

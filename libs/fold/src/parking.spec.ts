@@ -103,14 +103,14 @@ describe('a poison op', () => {
         return super.park(stream, epoch, op);
       }
       override async saveMark(...args: Parameters<MemoryViews['saveMark']>) {
-        calls.push('mark');
+        calls.push(`mark ${args[2].foldedThrough}`);
         return super.saveMark(...args);
       }
     }
     await rig.append(A, anEvent('e1', 1, { value: 'no json' }));
     await rig.ring(A);
     await settle(rig.worker({ views: new ToldViews(rig.viewsStore) }));
-    expect(calls).toEqual(['park', 'mark']);
+    expect(calls).toEqual(['mark 0', 'park', 'mark 1']);
   });
 
   it('FLD-6: whose parking fails holds the mark of its stream, and is tried again', async () => {

@@ -1,4 +1,4 @@
-import { type Clock, type Tracer } from '@tidemark/libs-kernel';
+import { type Clock, Fault, type Tracer } from '@tidemark/libs-kernel';
 import type { OpStore } from '@tidemark/libs-op-store-contract';
 import { FIRST_EPOCH, type Revisions, type StoredMark, type Views } from '@tidemark/libs-views-contract';
 import { type BuildEnd, BuildFolder } from './build-folder.ts';
@@ -149,9 +149,8 @@ export class StreamFolder {
   }
 
   async #load(stream: string): Promise<RecentStream> {
-    const { views, revisions, left } = this.#options;
-    const stored = await views.mark(stream);
-    const mark = stored ?? { watermark: emptyWatermark(), epoch: FIRST_EPOCH, version: 0, revisions };
+    const { views, left } = this.#options;
+    const mark = (await views.mark(stream)) ?? (await this.#begin(stream));
     await this.#compareWithLog(stream, mark.watermark.foldedThrough);
     if (mark.epoch > FIRST_EPOCH) left(stream);
     return { mark, lookAtMs: -Infinity, looks: 0 };
@@ -175,6 +174,22 @@ export class StreamFolder {
       this.#options.log.warn({ stream, epoch: mark.epoch, standing }, `the stream is not folded here: ${reason}`);
     }
     return { kind: isServed ? 'served' : 'others', mark, ops: 0, reason };
+  }
+
+  /**
+   * The mark of a stream that has none is stored before any row of it: of workers with different reducers one alone folds the first epoch,
+   * and the others find that it is not theirs.
+   */
+  async #begin(stream: string): Promise<StoredMark> {
+    const { opStore, views, revisions } = this.#options;
+    const watermark = emptyWatermark();
+    // A doorbell may have rung for a stream that is gone.
+    if ((await opStore.head(stream)) === 0n) return { watermark, epoch: FIRST_EPOCH, version: 0, revisions };
+    const saved = await views.saveMark(stream, FIRST_EPOCH, watermark, 0, revisions);
+    if (saved === 'saved') return { watermark, epoch: FIRST_EPOCH, version: 1, revisions };
+    const mark = await views.mark(stream);
+    if (mark === null) throw new Fault('unavailable', `the mark of stream ${JSON.stringify(stream)} came and went`);
+    return mark;
   }
 
   /** A log that ends below the mark was cut or replaced: what it takes up to the mark would pass unseen. Only an operator can tell. */
