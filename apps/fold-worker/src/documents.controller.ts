@@ -1,5 +1,5 @@
-import { Controller, Get, Inject, Param, Query, Res } from '@nestjs/common';
-import type { FastifyReply } from 'fastify';
+import { Controller, Get, Inject, Param, Query, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { listDocuments, readDocument } from '@tidemark/libs-fold';
 import { Fault } from '@tidemark/libs-kernel';
 import { json, once, send } from '@tidemark/libs-service-kit';
@@ -23,10 +23,11 @@ export class DocumentsController {
     @Param('stream') stream: string,
     @Param('kind') kind: string,
     @Query() query: Record<string, unknown>,
+    @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ) {
     const limit = limitOf(query);
-    const late = await this.#wait(stream, query);
+    const late = await this.#wait({ stream, query, request, reply });
     return send(
       reply,
       late ?? json(await listDocuments(this.#views, stream, kind, once(query, 'after') ?? null, limit)),
@@ -39,9 +40,10 @@ export class DocumentsController {
     @Param('kind') kind: string,
     @Param('id') id: string,
     @Query() query: Record<string, unknown>,
+    @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ) {
-    const late = await this.#wait(stream, query);
+    const late = await this.#wait({ stream, query, request, reply });
     if (late !== undefined) return send(reply, late);
     const document = await readDocument(this.#views, stream, kind, id);
     if (document === null)

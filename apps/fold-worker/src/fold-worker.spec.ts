@@ -48,6 +48,28 @@ test('FLD-8: min_op waits until the op of that id is folded, also before the log
   expect(await text('documents/events/a?min_op=a-0')).toContain('"id":"a"');
 });
 
+// kills: wait.ts: reply.raw.once('close', () => gone.abort()); => void gone;
+test.each(['min_seq=1', 'min_op=a-0'])('FLD-8: a reader that has gone is not waited for (%s)', async (how) => {
+  await append('a');
+  const { worker } = fold;
+  const waitFor = worker.waitFor.bind(worker);
+  const waits: Promise<unknown>[] = [];
+  const began = new Promise<void>((resolve) => {
+    worker.waitFor = (...wait) => {
+      const waiting = waitFor(...wait);
+      waits.push(waiting);
+      resolve();
+      return waiting;
+    };
+  });
+  const leaves = new AbortController();
+  const reading = fetch(`${fold.url}/v1/streams/0.events/watermark?${how}&wait=55`, { signal: leaves.signal });
+  await began;
+  leaves.abort();
+  await expect(reading).rejects.toThrow('abort');
+  await Promise.all(waits);
+});
+
 test('FLD-8: an op that is not there in time is 504 with the mark', async () => {
   await append('a');
   await fold.worker.tick();

@@ -1,7 +1,8 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type FoldWorker, type Waited, waitForOp } from '@tidemark/libs-fold';
 import { type Clock, Fault } from '@tidemark/libs-kernel';
 import type { OpStore } from '@tidemark/libs-op-store-contract';
-import { type Answer, once, waitMs } from '@tidemark/libs-service-kit';
+import { type Answer, once, stillAllowed, waitMs } from '@tidemark/libs-service-kit';
 import { parseInt64 } from '@tidemark/libs-wire';
 
 export interface ReadWaitParts {
@@ -11,28 +12,49 @@ export interface ReadWaitParts {
   readonly stopping: AbortSignal;
 }
 
+/** Who reads, and asks for what. */
+export interface Read {
+  readonly stream: string;
+  readonly query: Record<string, unknown>;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
 /** undefined: the stream is folded so far, or nobody asked for it; otherwise the 504 that tells the mark. */
-export type ReadWait = (stream: string, query: Record<string, unknown>) => Promise<Answer | undefined>;
+export type ReadWait = (read: Read) => Promise<Answer | undefined>;
 
 /**
- * `min_seq` waits until the stream is folded through that seq, `min_op` until the op of that id is folded: at most `wait` seconds, and not
- * into a shutdown (FLD-8).
+ * `min_seq` waits until the stream is folded through that seq, `min_op` until the op of that id is folded: at most `wait` seconds, not for a
+ * reader that has gone, and not into a shutdown (FLD-8).
  */
 export function readWait(parts: ReadWaitParts): ReadWait {
-  return async (stream, query) => {
+  return async ({ stream, query, request, reply }) => {
     const [minSeq, minOp, ms] = [seqIn(query), opIn(query), waitMs(query)];
     if (minSeq !== undefined && minOp !== undefined)
       throw new Fault('malformed', 'min_op: stands alone, without min_seq');
-    if (minSeq !== undefined)
-      return late(await parts.worker.waitFor(stream, minSeq, ms, parts.stopping), `through ${minSeq} in time`);
-    if (minOp === undefined) return undefined;
+    if (minSeq === undefined && minOp === undefined) return undefined;
+    const over = ms > 0 ? AbortSignal.any([parts.stopping, whenGone(request, reply)]) : parts.stopping;
     const waitFor = parts.worker.waitFor.bind(parts.worker);
-    const waited = await waitForOp({ ...parts, waitFor }, stream, minOp, ms, parts.stopping);
+    const waited =
+      minOp === undefined
+        ? { seq: minSeq ?? 0n, ...(await waitFor(stream, minSeq ?? 0n, ms, over)) }
+        : await waitForOp({ ...parts, waitFor }, stream, minOp, ms, over);
+    // Whoever waited may have lost the right to read meanwhile.
+    if (ms > 0 && !(await stillAllowed(request))) throw new Fault('denied', 'the right to read this stream has ended');
     return late(
       waited,
       waited.seq === null ? 'in time: the log does not hold the op yet' : `through ${waited.seq} in time`,
     );
   };
+}
+
+/** Aborted when the client has gone: nobody is left to wait for. */
+function whenGone(request: FastifyRequest, reply: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  // The socket tells also of a pipelined request, whose answer has none yet.
+  if (reply.raw.closed || request.raw.socket.destroyed) gone.abort();
+  reply.raw.once('close', () => gone.abort());
+  return gone.signal;
 }
 
 function late({ reached, mark }: Waited, what: string): Answer | undefined {

@@ -1,5 +1,5 @@
-import { Controller, Get, Inject, Param, Query, Res } from '@nestjs/common';
-import type { FastifyReply } from 'fastify';
+import { Controller, Get, Inject, Param, Query, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { readWatermark } from '@tidemark/libs-fold';
 import { json, send } from '@tidemark/libs-service-kit';
 import type { Views } from '@tidemark/libs-views-contract';
@@ -20,9 +20,10 @@ export class WatermarkController {
   async watermark(
     @Param('stream') stream: string,
     @Query() query: Record<string, unknown>,
+    @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ) {
-    const late = await this.#wait(stream, query);
+    const late = await this.#wait({ stream, query, request, reply });
     return send(reply, late ?? json(await readWatermark(this.#views, stream)));
   }
 }
