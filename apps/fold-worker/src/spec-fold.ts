@@ -20,7 +20,10 @@ import { readWait } from './wait.ts';
 export const STREAM = '0.events';
 
 /** The fold worker over HTTP on memory models, for specs. It folds when it is told to: `worker.tick()`. */
-export async function startFold(reducers: readonly Reducer[] = [eventReducer]) {
+export async function startFold(
+  reducers: readonly Reducer[] = [eventReducer],
+  gate?: Parameters<typeof createHttp>[2]['gate'],
+) {
   const changes = new MemoryChangeLog();
   const opStore = new MemoryOpStore();
   const views = new MemoryViews();
@@ -41,7 +44,13 @@ export async function startFold(reducers: readonly Reducer[] = [eventReducer]) {
     contentType: metrics.registry.contentType,
   });
   const module = ProbesModule.around(AppModule.create({ views, wait, operator, log }), probes, exposition);
-  const app = await createHttp(module, foldWorker.http, { log, metrics, clock: systemClock, stopping });
+  const app = await createHttp(module, foldWorker.http, {
+    log,
+    metrics,
+    clock: systemClock,
+    stopping,
+    ...(gate && { gate }),
+  });
   await app.listen(0, '127.0.0.1');
   const url = await app.getUrl();
   return {
