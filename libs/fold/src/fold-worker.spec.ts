@@ -1,3 +1,4 @@
+import { MemoryFeed } from '@tidemark/libs-feed-contract/testing';
 import { Fault, type Tracer } from '@tidemark/libs-kernel';
 import { ManualTime } from '@tidemark/libs-kernel/testing';
 import type { ViewChange } from '@tidemark/libs-views-contract';
@@ -110,6 +111,33 @@ describe('a fold worker', () => {
     await rig.ring(A);
     await settle(rig.worker());
     expect(await rig.foldedThrough(A)).toBe(5n);
+  });
+
+  // kills: fold-worker.ts: if (clock.monotonic() - beganAtMs >= TURNS_MS) return; => void beganAtMs;
+  it('FLD-5: the feed is read on while much is to be folded, and takes the worker for no stuck one', async () => {
+    const rig = new Rig();
+    const streams = Array.from({ length: 40 }, (_, i) => `0.s${i}`);
+    for (const stream of streams) {
+      await rig.append(stream, ...events(1));
+      await rig.ring(stream);
+    }
+    const views = new (class extends MemoryViews {
+      override async apply(...args: Parameters<MemoryViews['apply']>) {
+        rig.time.advance(1000);
+        return super.apply(...args);
+      }
+    })(rig.viewsStore);
+    const readAtMs: number[] = [];
+    const feed = new (class extends MemoryFeed {
+      override async read(max: number, waitMs: number, signal?: AbortSignal) {
+        readAtMs.push(rig.time.monotonic());
+        return super.read(max, waitMs, signal);
+      }
+    })(rig.changes, rig.time);
+    await settle(rig.worker({ views, feed }));
+    for (const stream of streams) expect(await rig.foldedThrough(stream)).toBe(1n);
+    const awayMs = readAtMs.slice(1).map((atMs, i) => atMs - (readAtMs[i] ?? 0));
+    expect(Math.max(...awayMs)).toBeLessThan(10_000);
   });
 
   it('a long stream gives way to the others after a few pages', async () => {

@@ -93,6 +93,8 @@ const STREAMS_MAX = 10_000;
 const STREAMS_PER_TICK = 64;
 /** Turns that run beside each other, so that one slow stream does not stop the others. */
 const LANES = 4;
+/** After so long no more turns begin in a tick: a feed whose reader is away for long takes it for stuck, and gives its leases to others. */
+const TURNS_MS = 2000;
 const PAGE_OPS_MAX = 500;
 const RETRY: BackoffShape = { baseMs: 100, ceilingMs: 5000 };
 /** An embedded store answers without leaving the event loop; after this long the worker leaves it. */
@@ -164,14 +166,18 @@ export class FoldWorker {
     }
   }
 
-  /** One look at the feed, one turn for each of some streams, one checkpoint. Faults are reported, not thrown. One tick at a time. */
+  /** One look at the feed, turns for some streams, one each, and one checkpoint. Faults are reported, not thrown. One tick at a time. */
   async tick(signal?: AbortSignal): Promise<TickResult> {
     const tally: Tally = { changes: 0, ops: 0, served: 0, stuck: 0 };
     const heard = await this.#guardFeed(() => this.#hear(tally, signal));
-    const queue = [...this.#backlog.due(this.#options.clock.monotonic(), STREAMS_PER_TICK)];
+    const { clock } = this.#options;
+    const beganAtMs = clock.monotonic();
+    const queue = [...this.#backlog.due(beganAtMs, STREAMS_PER_TICK)];
     const lane = async () => {
-      for (let task = queue.shift(); task && !signal?.aborted; task = queue.shift())
+      for (let task = queue.shift(); task && !signal?.aborted; task = queue.shift()) {
         await this.#turn(task, tally, signal);
+        if (clock.monotonic() - beganAtMs >= TURNS_MS) return;
+      }
     };
     await Promise.all([this.#chores.tick(signal), ...Array.from({ length: LANES }, lane)]);
     const checkpointed = await this.#guardFeed(() => this.#checkpoint());
