@@ -66,9 +66,10 @@ async function isCurrent(client: PoolClient, where: string): Promise<boolean> {
   return format === FORMAT;
 }
 
+/** Read from the catalog: a name by itself may be remembered as missing from before the lock was waited for. */
 async function isThere(client: PoolClient, name: string): Promise<boolean> {
-  const { rows } = await client.query('SELECT to_regclass($1) IS NOT NULL AS there', [name]);
-  return rows[0].there;
+  const { rowCount } = await client.query('SELECT FROM pg_class WHERE oid = to_regclass($1)', [name]);
+  return rowCount === 1;
 }
 
 /** The statements that make the table `name`. */
