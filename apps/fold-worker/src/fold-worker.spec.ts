@@ -48,7 +48,7 @@ test('FLD-8: min_op waits until the op of that id is folded, also before the log
   expect(await text('documents/events/a?min_op=a-0')).toContain('"id":"a"');
 });
 
-// kills: wait.ts: reply.raw.once('close', () => gone.abort()); => void gone;
+// kills: wait.ts: whenGone(request, reply) => parts.stopping
 test.each(['min_seq=1', 'min_op=a-0'])('FLD-8: a reader that has gone is not waited for (%s)', async (how) => {
   await append('a');
   const { worker } = fold;

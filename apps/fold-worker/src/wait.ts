@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type FoldWorker, type Waited, waitForOp } from '@tidemark/libs-fold';
 import { type Clock, Fault } from '@tidemark/libs-kernel';
 import type { OpStore } from '@tidemark/libs-op-store-contract';
-import { type Answer, once, stillAllowed, waitMs } from '@tidemark/libs-service-kit';
+import { type Answer, once, stillAllowed, waitMs, whenGone } from '@tidemark/libs-service-kit';
 import { parseInt64 } from '@tidemark/libs-wire';
 
 export interface ReadWaitParts {
@@ -46,15 +46,6 @@ export function readWait(parts: ReadWaitParts): ReadWait {
       waited.seq === null ? 'in time: the log does not hold the op yet' : `through ${waited.seq} in time`,
     );
   };
-}
-
-/** Aborted when the client has gone: nobody is left to wait for. */
-function whenGone(request: FastifyRequest, reply: FastifyReply): AbortSignal {
-  const gone = new AbortController();
-  // The socket tells also of a pipelined request, whose answer has none yet.
-  if (reply.raw.closed || request.raw.socket.destroyed) gone.abort();
-  reply.raw.once('close', () => gone.abort());
-  return gone.signal;
 }
 
 function late({ reached, mark }: Waited, what: string): Answer | undefined {

@@ -2,7 +2,7 @@ import { Controller, Get, Inject, Param, Query, Req, Res } from '@nestjs/common'
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Fault } from '@tidemark/libs-kernel';
 import type { AboveHead, TailService } from '@tidemark/libs-relay';
-import { type Answer, once, send, sendJson, stillAllowed, waitMs } from '@tidemark/libs-service-kit';
+import { type Answer, once, send, sendJson, stillAllowed, waitMs, whenGone } from '@tidemark/libs-service-kit';
 import { parseCursor, parseLimit } from '@tidemark/libs-wire';
 import { ResponseSink, beginEvents } from './event-sink.ts';
 import { PULL } from './tokens.ts';
@@ -46,15 +46,6 @@ export class PullController {
 }
 
 const NOT_STORED = { 'cache-control': 'no-store' };
-
-/** Aborted when the client has gone, which may have been while it was still asked who it is, and when it was answered. */
-function whenGone(request: FastifyRequest, reply: FastifyReply): AbortSignal {
-  const gone = new AbortController();
-  // The socket tells also of a pipelined request, whose answer has none yet.
-  if (reply.raw.closed || request.raw.socket.destroyed) gone.abort();
-  reply.raw.once('close', () => gone.abort());
-  return gone.signal;
-}
 
 /** Whether `Accept` names server-sent events, and does not rule them out. */
 function wantsEvents({ headers }: FastifyRequest): boolean {

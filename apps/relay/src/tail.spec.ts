@@ -365,7 +365,7 @@ describe('readers whose JWT expires', () => {
   const ANYBODY: Record<string, number> = { '/v1/openapi.json': 200, '/v1/openapi.yaml': 404 };
 });
 
-// kills: pull.controller.ts: reply.raw.closed || request.raw.socket.destroyed => false
+// kills: pull.controller.ts: followed = await this.#tail.follow(stream, since, limit, whenGone(request, reply)) => followed = await this.#tail.follow(stream, since, limit, new AbortController().signal)
 test('OPS-4, RLY-14: readers that leave while they are asked who they are keep no seat', async () => {
   await end();
   const asked: (() => void)[] = [];

@@ -18,3 +18,4 @@ export * from './settings.ts';
 export * from './shared-settings.ts';
 export * from './system.ts';
 export { traceparentFor } from './tracing.ts';
+export { whenGone } from './when-gone.ts';

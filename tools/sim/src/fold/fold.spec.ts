@@ -10,7 +10,7 @@ const SEEDS: Readonly<Record<string, readonly number[]>> = {
   'fold-storm': [1, 2, 3, 29],
   'fold-add-era': [8, 12],
   'fold-outage': [13, 15, 41, 69],
-  'fold-upgrade': [1, 2, 3, 23],
+  'fold-upgrade': [1, 2, 7, 23],
 };
 
 const caseOf = (name: string) => FOLD_CASES.find((one) => one.name === name) as FoldCase;
