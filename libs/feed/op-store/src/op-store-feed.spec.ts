@@ -111,15 +111,7 @@ test('FLD-3: an idle feed polls fast at first, then every 100 ms, and costs the 
 describe('a doorbell', () => {
   // kills: doorbells.ts: bell(this.#ring) => bell(Object)
   test('FLD-3: ends the wait for the next look; without a ring the log is polled all the same', async () => {
-    const store = new MemoryOpStore();
-    const time = new ManualTime();
-    let ring = () => {};
-    const bell: Bell = async (rung) => {
-      ring = rung;
-      return { close: async () => {} };
-    };
-    const feed = await connectOpStoreFeed({ opStore: store, clock: time, sleeper: time, bells: [bell] });
-    await feed.read(10, 0);
+    const { store, time, feed, ring } = await belled();
     const reading = feed.read(10, 60_000);
     for (let ms = 0; ms < 5000; ms += 100) await pass(time, 100);
     await raise(store, 'rung', 1n);
@@ -133,15 +125,7 @@ describe('a doorbell', () => {
 
   // kills: doorbells.ts: if (this.#silence.signal.aborted) this.#silence = new AbortController(); => this.#silence = new AbortController();
   test('FLD-3: that rings while the log is looked at leads to one more look at once', async () => {
-    const store = new MemoryOpStore();
-    const time = new ManualTime();
-    let ring = () => {};
-    const bell: Bell = async (rung) => {
-      ring = rung;
-      return { close: async () => {} };
-    };
-    const feed = await connectOpStoreFeed({ opStore: store, clock: time, sleeper: time, bells: [bell] });
-    await feed.read(10, 0);
+    const { store, time, feed, ring } = await belled();
     const changes = store.changes.bind(store);
     let looks = 0;
     store.changes = async (position, limit) => {
@@ -178,4 +162,18 @@ describe('a doorbell', () => {
 async function pass(time: ManualTime, ms: number): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
   time.advance(ms);
+}
+
+/** A feed with a bell that `ring` rings, after its first look. */
+async function belled() {
+  const store = new MemoryOpStore();
+  const time = new ManualTime();
+  let rung = () => {};
+  const bell: Bell = async (onRing) => {
+    rung = onRing;
+    return { close: async () => {} };
+  };
+  const feed = await connectOpStoreFeed({ opStore: store, clock: time, sleeper: time, bells: [bell] });
+  await feed.read(10, 0);
+  return { store, time, feed, ring: () => rung() };
 }
