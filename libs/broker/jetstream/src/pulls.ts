@@ -25,7 +25,7 @@ export interface PullRequest {
 }
 
 const NS_PER_MS = 1_000_000;
-/** How long the server's last word may take to come. */
+/** How long the server may be silent when its next word is due: megabytes on a slow line take longer as a whole. */
 const GRACE_MS = 2000;
 /** The status of a request that was cut by its bytes: what came came. */
 const CUT = /^(Message Size Exceeds MaxBytes|Batch Completed)$/i;
@@ -65,6 +65,7 @@ class Pull {
   readonly #subscription: Subscription;
   #messages: Msg[] = [];
   #batch = 0;
+  #heardAtMs = 0;
   #end: (end: PullEnd) => void = () => {};
 
   constructor(link: Link, subject: string, inbox: string) {
@@ -80,6 +81,7 @@ class Pull {
     const ended = Promise.withResolvers<PullEnd>();
     this.#messages = [];
     this.#batch = batch;
+    this.#heardAtMs = this.#link.clock.monotonic();
     this.#end = ended.resolve;
     const wait = expiresMs > 0 ? { expires: expiresMs * NS_PER_MS } : { no_wait: true };
     const request = JSON.stringify({ batch, max_bytes: bytesMax, ...wait });
@@ -97,16 +99,22 @@ class Pull {
     const done = new AbortController();
     const stop = () => done.abort();
     signal.addEventListener('abort', stop, { once: true });
-    const late = this.#link.sleeper
-      .sleep(waitMs, done.signal)
-      .then((): PullEnd => (signal.aborted ? 'stopped' : 'lost'));
+    const late = this.#silence(waitMs, done.signal).then((): PullEnd => (signal.aborted ? 'stopped' : 'lost'));
     const end = await this.#link.unlessLost(Promise.race([ended, late])).catch((): PullEnd => 'lost');
     stop();
     signal.removeEventListener('abort', stop);
     return end;
   }
 
+  async #silence(waitMs: number, done: AbortSignal): Promise<void> {
+    const { clock, sleeper } = this.#link;
+    for (let leftMs = waitMs; leftMs > 0 && !done.aborted; leftMs = this.#heardAtMs + GRACE_MS - clock.monotonic()) {
+      await sleeper.sleep(leftMs, done);
+    }
+  }
+
   #heard(message: Msg): void {
+    this.#heardAtMs = this.#link.clock.monotonic();
     const status = message.headers?.code ?? 0;
     if (status > 0) return this.#end(endOf(status, message.headers?.description ?? ''));
     if (this.#messages.push(message) === this.#batch) this.#end('answered');
