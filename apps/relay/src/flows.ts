@@ -67,8 +67,9 @@ export function openWriter(
     [1, 2, 4, 8, 16, 32, 64, 128, 256],
     [],
   );
-  const waiting = metrics.gauge('tidemark_push_queue_pushes', 'Pushes that wait or are being written.');
-  const bytes = metrics.gauge('tidemark_push_queue_bytes', 'Bytes of the pushes that wait or are being written.');
+  let [waiting, bytes] = [0, 0];
+  metrics.gaugeOf('tidemark_push_queue_pushes', 'Pushes that wait or are being written.', () => waiting);
+  metrics.gaugeOf('tidemark_push_queue_bytes', 'Bytes of the pushes that wait or are being written.', () => bytes);
   const late = metrics.counter('tidemark_push_late_total', 'Pushes answered at their deadline while being written.');
   return new StreamWriter({
     opStore,
@@ -81,8 +82,8 @@ export function openWriter(
     metrics: {
       round: (pushes) => rounds.observe(pushes),
       queued: (pushes, held) => {
-        waiting.set(pushes);
-        bytes.set(held);
+        waiting = pushes;
+        bytes = held;
       },
       late: () => late.inc(),
     },

@@ -12,9 +12,14 @@ interface Linger {
   readonly msMax: number;
 }
 
+/** Fastify remembers which types an expression matches, and reads one anew for each request where only '*' does. */
+const EVERY_TYPE = /^/;
+
 export function readBodiesAsBytes(fastify: FastifyInstance): void {
   fastify.removeAllContentTypeParsers();
-  fastify.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  for (const type of [EVERY_TYPE, '*']) {
+    fastify.addContentTypeParser(type, { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  }
 }
 
 /** The body of a request as bytes; empty when there is none. */
@@ -53,11 +58,13 @@ export function countBodies(fastify: FastifyInstance, load: HttpLoad): void {
   });
 }
 
+/** Of those that wait for it: which were asked. */
 const asked = new WeakSet<IncomingMessage>();
 
 /** Tells a sender that waits for it (`Expect: 100-continue`) that its body is wanted. */
 export function askForBody({ raw }: FastifyRequest, reply: FastifyReply): void {
-  if (waitsToSend(raw)) reply.raw.writeContinue();
+  if (!waitsToSend(raw)) return;
+  reply.raw.writeContinue();
   asked.add(raw);
 }
 

@@ -1,13 +1,10 @@
 /** Bytes that may be held at the same time. What is taken is given back once. */
 export class ByteBudget {
   readonly bytesMax: number;
-  readonly #changed: (held: number) => void;
   #held = 0;
 
-  /** `changed` hears the sum after each change. */
-  constructor(bytesMax: number, changed: (held: number) => void = () => {}) {
+  constructor(bytesMax: number) {
     this.bytesMax = bytesMax;
-    this.#changed = changed;
   }
 
   get held(): number {
@@ -28,7 +25,6 @@ export class ByteBudget {
   /** Takes bytes that exist already, also above the bound: whoever comes next finds the budget full. */
   hold(bytes: number): void {
     this.#held += bytes;
-    this.#changed(this.#held);
   }
 
   release(bytes: number): void {

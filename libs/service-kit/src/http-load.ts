@@ -27,12 +27,10 @@ export class HttpLoad {
 
   constructor(bounds: HttpBounds, metrics: Metrics) {
     this.bounds = bounds;
-    const held = metrics.gauge('tidemark_http_held_bytes', 'Bodies of open requests, and answers not taken yet.', [
-      'kind',
-    ]);
-    this.#bodies = new ByteBudget(bounds.bodiesBytesMax, (bytes) => held.set({ kind: 'bodies' }, bytes));
-    this.#answers = new ByteBudget(bounds.bodiesBytesMax, (bytes) => held.set({ kind: 'answers' }, bytes));
-    for (const kind of ['bodies', 'answers'] as const) held.set({ kind }, 0);
+    this.#bodies = new ByteBudget(bounds.bodiesBytesMax);
+    this.#answers = new ByteBudget(bounds.bodiesBytesMax);
+    const held = () => ({ bodies: this.#bodies.held, answers: this.#answers.held });
+    metrics.gaugesOf('tidemark_http_held_bytes', 'Bodies of open requests, and answers not taken yet.', 'kind', held);
     metrics.gaugeOf('tidemark_http_connections', 'Open connections.', () => this.traffic.connections);
     metrics.gaugeOf('tidemark_http_requests', 'Requests without an answer yet.', () => this.traffic.requests);
     this.#refused = metrics.counter('tidemark_http_refused_total', 'Requests refused because a bound was reached.', [

@@ -35,6 +35,13 @@ export interface HttpOptions {
   readonly bounds?: Partial<HttpBounds>;
 }
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Monotonic; undefined before its first hook. */
+    startedMs: number | undefined;
+  }
+}
+
 interface HttpParts {
   /** Aborted when connections shall no longer be kept: clients are told with their next answer. Default: when the shutdown begins. */
   readonly leaving?: AbortSignal;
@@ -154,21 +161,32 @@ function observe(
     [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60],
     ['method', 'route', 'status'],
   );
-  const started = new WeakMap<FastifyRequest, number>();
-  fastify.addHook('onRequest', async (request, reply) => {
-    started.set(request, clock.monotonic());
-    begin(request, reply);
-    load.admit(request, reply);
-    const stopped = refuseUnreadable(request, (fault) => wordFault(fault, request)) ?? (await pass(request));
-    if (stopped !== undefined) return send(reply, stopped);
-    if (request.is404 || hasEmptySegment(request)) return;
+  fastify.decorateRequest('startedMs', undefined);
+  /** What refuses a request that has passed the gate, before its body is read. */
+  const refusalOf = (request: FastifyRequest, reply: FastifyReply): Answer | undefined => {
+    if (request.is404 || hasEmptySegment(request)) return undefined;
     refuseEncoded(request, reply, options.compressedBodies ?? false);
     const refusal = options.admit?.(request);
-    if (refusal !== undefined) return send(reply, refusal);
+    if (refusal !== undefined) return refusal;
     load.reserveBody(request, reply);
     askForBody(request, reply);
+    return undefined;
+  };
+  // Callbacks, and no promise where there is nothing to wait for: every turn of the queue is time of a small push.
+  fastify.addHook('onRequest', (request, reply, done) => {
+    request.startedMs = clock.monotonic();
+    begin(request, reply);
+    load.admit(request, reply);
+    const goOn = (stopped: Answer | undefined): void => {
+      const answer = stopped ?? refusalOf(request, reply);
+      if (answer === undefined) done();
+      else void send(reply, answer);
+    };
+    const passed = refuseUnreadable(request, (fault) => wordFault(fault, request)) ?? pass(request);
+    if (passed instanceof Promise) passed.then(goOn).catch(done);
+    else goOn(passed);
   });
-  fastify.addHook('onSend', async (request, reply, payload) => {
+  fastify.addHook('onSend', (request, reply, payload, done) => {
     // Else a connection that was busy when the shutdown began would be kept, and the shutdown wait for it (H2).
     if (leaving.aborted) reply.header('connection', 'close');
     if (reply.statusCode >= 300 && !reply.hasHeader('tidemark-outcome')) {
@@ -176,16 +194,17 @@ function observe(
     }
     const refusal = load.holdAnswer(request, reply, payload);
     const taken = refusal === null ? payload : putInPlace(reply, wordFault(refusal, request));
-    return answerBeforeBody(request, reply, taken, {
-      bytesMax: options.bodyBytesMax,
-      msMax: load.bounds.lingerMsMax,
-    });
+    const linger = { bytesMax: options.bodyBytesMax, msMax: load.bounds.lingerMsMax };
+    done(null, answerBeforeBody(request, reply, taken, linger));
   });
-  fastify.addHook('onResponse', async (request, reply) => {
-    const ms = clock.monotonic() - (started.get(request) ?? clock.monotonic());
+  fastify.addHook('onResponse', (request, reply, done) => {
+    const ms = clock.monotonic() - (request.startedMs ?? clock.monotonic());
     const route = request.routeOptions.url ?? 'none';
     duration.observe({ method: request.method, route, status: String(reply.statusCode) }, ms / 1000);
-    log.debug({ ...logFieldsOf(request), method: request.method, route, status: reply.statusCode, ms }, 'request');
+    if (log.isLevelEnabled('debug')) {
+      log.debug({ ...logFieldsOf(request), method: request.method, route, status: reply.statusCode, ms }, 'request');
+    }
+    done();
   });
 }
 

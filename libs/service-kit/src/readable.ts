@@ -12,17 +12,24 @@ export function refuseUnreadable(
     return { ...answer, status: status ?? answer.status, headers: { ...answer.headers, connection: 'close' } };
   };
   if (raw.httpVersionMajor !== 1) return refuse('unsupported', 'only HTTP/1.1 and HTTP/1.0 are offered', 505);
-  const hosts = raw.rawHeaders.filter((text, i) => i % 2 === 0 && text.toLowerCase() === 'host').length;
+  const hosts = hostsOf(raw);
   if (hosts !== 1 && (hosts > 1 || raw.httpVersion === '1.1')) return refuse('malformed', 'not one Host header');
-  if (raw.httpVersion === '1.1' && !['100-continue', undefined].includes(headers.expect?.toLowerCase())) {
+  const { expect, 'transfer-encoding': coding } = headers;
+  if (raw.httpVersion === '1.1' && expect !== undefined && expect.toLowerCase() !== '100-continue') {
     return refuse('unsupported', 'the header Expect asks for something that is not offered', 417);
   }
-  if (!['chunked', undefined].includes(headers['transfer-encoding']?.toLowerCase())) {
+  if (coding !== undefined && coding.toLowerCase() !== 'chunked') {
     return refuse('unsupported', 'no Transfer-Encoding but chunked is offered');
   }
   const query = url.indexOf('?');
   if (query < 0 || isPercentEncoded(url.slice(query + 1))) return undefined;
   return wordFault(new Fault('malformed', 'the query is not percent-encoded UTF-8'));
+}
+
+function hostsOf({ rawHeaders }: FastifyRequest['raw']): number {
+  let hosts = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) if (rawHeaders[i]?.toLowerCase() === 'host') hosts++;
+  return hosts;
 }
 
 /** Why the router could not read a path, without repeating it. */

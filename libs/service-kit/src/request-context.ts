@@ -11,8 +11,14 @@ export interface RequestContext {
   readonly handedOn: boolean;
 }
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** undefined before its first hook. */
+    workContext: RequestContext | undefined;
+  }
+}
+
 const storage = new AsyncLocalStorage<RequestContext>();
-const contexts = new WeakMap<FastifyRequest, RequestContext>();
 
 export const currentContext = (): RequestContext | undefined => storage.getStore();
 
@@ -29,11 +35,7 @@ export function contextFields(context = currentContext()): Record<string, string
 
 /** The members of a log line about this request, also where its context is lost. */
 export function logFieldsOf(request: FastifyRequest): Record<string, string> {
-  return { ...contextFields(contexts.get(request)), request_id: request.id };
-}
-
-export function contextOf(request: FastifyRequest): RequestContext | undefined {
-  return contexts.get(request);
+  return { ...contextFields(request.workContext), request_id: request.id };
 }
 
 /** The trace that the request belongs to: its own, or a new one (OPS-1). */
@@ -46,9 +48,9 @@ export function traceOf(request: FastifyRequest): RequestContext {
 
 /** Lets each request be worked on in the context that `begin` makes of it. */
 export function keepContext(fastify: FastifyInstance, begin: (request: FastifyRequest) => RequestContext): void {
+  fastify.decorateRequest('workContext', undefined);
   fastify.addHook('onRequest', (request, _reply, done) => {
-    const context = begin(request);
-    contexts.set(request, context);
-    storage.run(context, done);
+    request.workContext = begin(request);
+    storage.run(request.workContext, done);
   });
 }

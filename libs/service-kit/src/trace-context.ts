@@ -28,8 +28,25 @@ export function traceparentOf({ traceId, spanId, sampled }: TraceContext): strin
   return `00-${traceId}-${spanId}-${sampled ? '01' : '00'}`;
 }
 
-/** The beginning of a trace that nobody records. */
+/** The beginning of a trace that nobody records. Its ids are drawn when somebody asks: most requests leave no line. */
 export function newTrace(): TraceContext {
-  const bytes = Buffer.from(systemRandom.bytes(24)).toString('hex');
-  return { traceId: bytes.slice(0, 32), spanId: bytes.slice(32), sampled: false, traceState: undefined };
+  return new NewTrace();
+}
+
+class NewTrace implements TraceContext {
+  readonly sampled = false;
+  readonly traceState = undefined;
+  #hex: string | undefined;
+
+  get traceId(): string {
+    return this.#ids().slice(0, 32);
+  }
+
+  get spanId(): string {
+    return this.#ids().slice(32);
+  }
+
+  #ids(): string {
+    return (this.#hex ??= Buffer.from(systemRandom.bytes(24)).toString('hex'));
+  }
 }

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Sleeper, Tracer } from '@tidemark/libs-kernel';
 import type { Logger } from './log.ts';
-import { type RequestContext, contextOf, currentContext, inContext, traceOf } from './request-context.ts';
+import { type RequestContext, currentContext, inContext, traceOf } from './request-context.ts';
 import { type Settings, type SettingsShape } from './settings.ts';
 import { type TraceContext, parseTraceparent, traceparentOf } from './trace-context.ts';
 
@@ -135,6 +135,6 @@ export class Tracing implements Tracer {
 
 /** What work that goes on elsewhere is to carry; undefined when nobody follows the request's trace. */
 export function traceparentFor(request: FastifyRequest): string | undefined {
-  const context = contextOf(request);
+  const { workContext: context } = request;
   return context?.handedOn === true ? traceparentOf(context.trace) : undefined;
 }

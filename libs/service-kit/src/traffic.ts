@@ -5,14 +5,13 @@ import type { Socket } from 'node:net';
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** null: it has ended, and what was to run then has run. */
-  ends: (() => void)[] | null;
+  /** To run when it ends. */
+  readonly ends: (() => void)[];
 }
 
 /** Who is connected, and what was asked and is not answered yet. Node's own list of idle connections lacks those that never asked. */
 export class Traffic {
   readonly #connections = new Map<Socket, Set<Exchange>>();
-  readonly #exchanges = new WeakMap<IncomingMessage, Exchange>();
   #requests = 0;
 
   watch(server: Server): void {
@@ -40,16 +39,22 @@ export class Traffic {
   whenNothingIsOwed(socket: Socket, then: () => void): boolean {
     const open = [...(this.#connections.get(socket) ?? [])];
     const last = open.findLast(({ request, response }) => request.complete || response.headersSent);
-    last?.ends?.push(then);
+    last?.ends.push(then);
     return last !== undefined;
   }
 
   /** Runs `end` once, when the answer was sent or can no longer be sent; at once when that is so already. */
   whenEnded(request: IncomingMessage, response: ServerResponse, end: () => void): void {
-    const exchange = this.#exchanges.get(request);
-    if (exchange === undefined ? response.closed : exchange.ends === null) end();
-    else if (exchange === undefined) response.once('close', end);
-    else exchange.ends?.push(end);
+    const exchange = this.#openExchange(request);
+    if (exchange !== undefined) exchange.ends.push(end);
+    else if (response.closed) end();
+    else response.once('close', end);
+  }
+
+  /** Most connections have one at a time. */
+  #openExchange(request: IncomingMessage): Exchange | undefined {
+    for (const exchange of this.#connections.get(request.socket) ?? []) if (exchange.request === request) return exchange;
+    return undefined;
   }
 
   /** Closes the connections on which nothing is asked, also those that never asked. */
@@ -74,16 +79,13 @@ export class Traffic {
     if (open === undefined) return;
     const exchange: Exchange = { request, response, ends: [] };
     open.add(exchange);
-    this.#exchanges.set(request, exchange);
     this.#requests++;
-    response.once('close', () => this.#ended(open, exchange));
+    response.on('close', () => this.#ended(open, exchange));
   }
 
   #ended(open: Set<Exchange>, exchange: Exchange): void {
     if (!open.delete(exchange)) return;
     this.#requests--;
-    const ends = exchange.ends ?? [];
-    exchange.ends = null;
-    for (const end of ends) end();
+    for (const end of exchange.ends) end();
   }
 }

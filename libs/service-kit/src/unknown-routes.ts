@@ -14,9 +14,9 @@ export function answerUnknownRoutes(
     if (entry.methods.size === 0) known.push(entry);
     for (const one of [method].flat()) entry.methods.add(one);
   });
-  fastify.addHook('onRequest', async (request, reply) => {
+  fastify.addHook('onRequest', (request, reply, done) => {
     if (hasEmptySegment(request)) return send(reply, wordFault(new Fault('not_found', 'not found'), request));
-    if (!request.is404) return;
+    if (!request.is404) return done();
     // The router too lets the path end there.
     const path = request.url.split(/[?#]/, 1)[0] ?? '';
     const methods = new Set(known.filter((entry) => entry.path.test(path)).flatMap((entry) => [...entry.methods]));
@@ -29,5 +29,8 @@ export function answerUnknownRoutes(
 
 /** The router lets an empty segment be a parameter; for us it is another path. */
 export function hasEmptySegment({ params }: FastifyRequest): boolean {
-  return Object.values(params ?? {}).some((value) => value === '' || value === undefined);
+  for (const name in params as Record<string, string | undefined>) {
+    if (!(params as Record<string, string | undefined>)[name]) return true;
+  }
+  return false;
 }
