@@ -17,7 +17,8 @@ const TRACESTATE_CHARS_MAX = 512;
 
 /** null for a traceparent that is none; a later version is read as far as this one goes. */
 export function parseTraceparent(text: string | undefined, traceState?: string): TraceContext | null {
-  const [, version, traceId = '', spanId = '', flags = '', more] = TRACEPARENT.exec(text ?? '') ?? [];
+  if (text === undefined) return null;
+  const [, version, traceId = '', spanId = '', flags = '', more] = TRACEPARENT.exec(text) ?? [];
   if (version === undefined || (version === '00' && more !== undefined)) return null;
   const sampled = (Number.parseInt(flags, 16) & 1) === 1;
   const kept = traceState !== undefined && traceState.length <= TRACESTATE_CHARS_MAX ? traceState : undefined;

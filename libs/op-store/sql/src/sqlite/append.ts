@@ -1,8 +1,8 @@
 import type { Append, Appended } from './command.ts';
+import type { Heads } from './heads.ts';
 import type { Handle } from './open-file.ts';
 import { OP_CELLS, OP_COLUMNS } from './op-row.ts';
 import { prepareRowids } from './rowids.ts';
-import { prepareHead } from './streams.ts';
 
 const STORE = `
   INSERT INTO stream_ops (rowid, stream_id, seq, ${OP_COLUMNS}) VALUES (?, ?, ?${', ?'.repeat(OP_CELLS)})
@@ -15,8 +15,7 @@ const OP_ID = OP_COLUMNS.split(', ').indexOf('op_id');
  * To be run inside one write transaction. The seq is taken here, under the write lock, and moves on only when a row was stored: a
  * repeat answers its old seq and burns none (RLY-4, RLY-5).
  */
-export function prepareAppend(handle: Handle): (append: Append) => Appended {
-  const head = prepareHead(handle);
+export function prepareAppend(handle: Handle, heads: Heads): (append: Append) => Appended {
   const rowids = prepareRowids(handle);
   const store = handle.prepare(STORE);
   const stored = handle.prepare<[string, string], bigint>(
@@ -26,7 +25,7 @@ export function prepareAppend(handle: Handle): (append: Append) => Appended {
   return ({ stream, cells }) => {
     const seqs: bigint[] = [];
     const existing: number[] = [];
-    let next = head(stream) + 1n;
+    let next = heads.of(stream) + 1n;
     let rowid = rowids.next();
     for (let at = 0; at < cells.length; at += OP_CELLS) {
       if (store.run(rowid, stream, next, ...cells.slice(at, at + OP_CELLS)).changes === 1) {
@@ -37,6 +36,7 @@ export function prepareAppend(handle: Handle): (append: Append) => Appended {
         seqs.push(stored.get(stream, cells[at + OP_ID] as string) as bigint);
       }
     }
+    heads.moved(stream, next - 1n);
     return { seqs, existing };
   };
 }

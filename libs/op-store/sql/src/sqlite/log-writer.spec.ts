@@ -59,7 +59,45 @@ function scripted(handle: Handle): Handle {
 
 const saying = (code: string) => Object.assign(new Error('raw'), { code });
 const append = (...ids: string[]) => writer.write(ids.map((opId) => anAppend('s', anOp({ opId }))));
+const idsAt = () => {
+  const handle = new Database(scratch.file, { readonly: true });
+  const ids = handle.prepare('SELECT seq || op_id FROM stream_ops ORDER BY seq').pluck().all();
+  handle.close();
+  return ids;
+};
 const failed = (code: string, outcome: string) => ({ kind: 'failed', fault: { code, outcome } });
+
+describe('a head that is remembered', () => {
+  // kills: heads.ts: version !== this.#knownAt => this.#knownAt === undefined
+  it('RLY-4: is asked for again when another connection has written', () => {
+    append('a');
+    const other = new LogWriter({ file: scratch.file, busyTimeoutMs: 0 }, () => openToWrite(scratch.file));
+    expect(other.write([anAppend('s', anOp({ opId: 'b' }))]).outcomes).toEqual([stored(2n)]);
+    expect(append('c').outcomes).toEqual([stored(3n)]);
+    expect(other.write([anAppend('s', anOp({ opId: 'd' }))]).outcomes).toEqual([stored(4n)]);
+    other.close();
+  });
+
+  // kills: heads.ts: this.#knownAt = undefined => void 0
+  it('RLY-4: is that of what was stored, when a transaction is rolled back', () => {
+    append('a');
+    commits = ['SQLITE_BUSY'];
+    expect(append('b', 'c').outcomes).toMatchObject([
+      failed('unavailable', 'not-done'),
+      failed('unavailable', 'not-done'),
+    ]);
+    expect(append('d').outcomes).toEqual([stored(2n)]);
+    expect(idsAt()).toEqual(['1a', '2d']);
+  });
+
+  // kills: append.ts: heads.moved(stream, next - 1n) => heads.moved(stream, next)
+  it('RLY-4: counts what was stored, not what was there already', () => {
+    append('a', 'a', 'b');
+    append('b', 'c', 'a');
+    append('d');
+    expect(idsAt()).toEqual(['1a', '2b', '3c', '4d']);
+  });
+});
 
 describe('a COMMIT that a disk error leaves open', () => {
   // kills: map-error.ts: thrown instanceof CommitFailed && !['SQLITE_BUSY' => false && !['SQLITE_BUSY'

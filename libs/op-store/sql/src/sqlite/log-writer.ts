@@ -4,6 +4,7 @@ import { prepareAppend } from './append.ts';
 import { prepareClaim } from './claim.ts';
 import type { Answer, Command, Outcome, WriterSettings, Written } from './command.ts';
 import { prepareErase } from './erase.ts';
+import { Heads } from './heads.ts';
 import { type FaultData, isBusy, isDiskError, isInDoubt, mapError, toData } from './map-error.ts';
 import type { Handle } from './open-file.ts';
 import { BUSY_SLICE_MS } from './open-to-write.ts';
@@ -13,6 +14,7 @@ import { prepareTransaction, type Transaction } from './transaction.ts';
 interface OpenLog {
   readonly handle: Handle;
   readonly transaction: Transaction;
+  readonly heads: Heads;
   run(command: Command): Answer;
 }
 
@@ -55,8 +57,10 @@ export class LogWriter {
   #join(batch: readonly Command[]): Outcome[] {
     try {
       return this.#patiently(() => {
-        const { transaction, run } = this.#ready();
-        return transaction(() => batch.map((command): Outcome => ({ kind: 'done', answer: run(command) })));
+        const { transaction, heads, run } = this.#ready();
+        return heads.within(transaction, () =>
+          batch.map((command): Outcome => ({ kind: 'done', answer: run(command) })),
+        );
       });
     } catch (thrown) {
       const fault = mapError(thrown, this.#file);
@@ -103,7 +107,8 @@ export class LogWriter {
 }
 
 function openLog(handle: Handle): OpenLog {
-  const append = prepareAppend(handle);
+  const heads = new Heads(handle);
+  const append = prepareAppend(handle, heads);
   const erase = prepareErase(handle);
   const claim = prepareClaim(handle);
   const announce = prepareAnnounce(handle);
@@ -119,7 +124,7 @@ function openLog(handle: Handle): OpenLog {
         return announce(command);
     }
   };
-  return { handle, transaction: prepareTransaction(handle), run };
+  return { handle, transaction: prepareTransaction(handle), heads, run };
 }
 
 function emptyLog(handle: Handle, file: string): void {
