@@ -12,7 +12,7 @@ function relayOf(script: Script, options: Partial<ServiceOptions> = {}) {
 }
 
 const cursorIn = (url: string) => BigInt(new URL(url).searchParams.get('since') ?? '0');
-const page = (next: bigint, ...ids: string[]) => answer(200, encodePage(opsOf(...ids), next));
+const page = (next: bigint, ...ids: string[]) => answer(200, `${encodePage(opsOf(...ids), next)}`);
 
 async function all(pages: AsyncIterable<Page>): Promise<Page[]> {
   const found: Page[] = [];

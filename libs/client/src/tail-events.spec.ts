@@ -79,7 +79,7 @@ test('RLY-17: a cursor above the head ends the tail, and the error tells the hea
 });
 
 test.each([
-  ['a page instead of events', () => answer(200, encodePage([], 5n), JSON_TYPE)],
+  ['a page instead of events', () => answer(200, `${encodePage([], 5n)}`, JSON_TYPE)],
   ['an event that is no page', () => connection(['data: x\n\n'])],
 ])('%s ends the tail at once', async (_, script) => {
   const { next, service } = tailOf(script);

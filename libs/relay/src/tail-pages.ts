@@ -23,7 +23,7 @@ export class TailPages {
   async read(stream: string, since: bigint, limit: number, bytesMax = PULL_PAGE_BYTES_MAX): Promise<TailPage> {
     const { ops, next } = await this.#opStore.read(stream, since, limit, bytesMax);
     const bare = ops.map(({ op }) => op);
-    return pageOf(encodePage(bare, next), next);
+    return { bytes: encodePage(bare, next), next };
   }
 
   /** As `read`, perhaps by a read that runs already. */
@@ -38,5 +38,3 @@ export class TailPages {
     return reading;
   }
 }
-
-export const pageOf = (text: string, next: bigint): TailPage => ({ bytes: Buffer.from(text), next });

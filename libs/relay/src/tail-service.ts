@@ -1,9 +1,10 @@
 import type { Clock, Random, Sleeper } from '@tidemark/libs-kernel';
 import type { OpStore } from '@tidemark/libs-op-store-contract';
+import { encodePage } from '@tidemark/libs-wire';
 import { type AboveHead, aboveHead } from './tail-cursor.ts';
 import { EventStream, type EventStreamSettings, type UnsentBytes } from './tail-events.ts';
 import type { TailHub } from './tail-hub.ts';
-import { type TailPage, TailPages, pageOf } from './tail-pages.ts';
+import { type TailPage, TailPages } from './tail-pages.ts';
 import type { Seat } from './tail-seats.ts';
 
 export interface TailServiceOptions {
@@ -46,7 +47,7 @@ export class TailService {
    * Faults: `overloaded` (too many wait), those of the store.
    */
   async pull(stream: string, since: bigint, limit: number, waitMs: number, gone: AbortSignal): Promise<Pulled> {
-    if (limit === 0) return { kind: 'page', page: pageOf(`{"ops":[],"next":${since}}`, since) };
+    if (limit === 0) return { kind: 'page', page: { bytes: encodePage([], since), next: since } };
     const startedAtMs = this.#options.clock.monotonic();
     const page = await this.#pages.read(stream, since, limit);
     if (page.next !== since) return { kind: 'page', page };

@@ -36,8 +36,8 @@ test('RLY-1: domain is left out when it is task; a null value is sent', () => {
 
 test('RLY-1: a page holds its ops and the cursor, a push its ops', () => {
   const op = encodeOp(OP);
-  expect(encodePage([OP, OP], I64_MAX)).toBe(`{"ops":[${op},${op}],"next":9223372036854775807}`);
-  expect(encodePage([], -3n)).toBe('{"ops":[],"next":-3}');
+  expect(encodePage([OP, OP], I64_MAX).toString()).toBe(`{"ops":[${op},${op}],"next":9223372036854775807}`);
+  expect(encodePage([], -3n).toString()).toBe('{"ops":[],"next":-3}');
   expect(encodePush([])).toBe('{"ops":[]}');
 });
 

@@ -7,7 +7,7 @@ import { decodePage } from './page-decode.ts';
 test('RLY-2: any page comes back through its text, whatever its ops and its cursor are', () => {
   fc.assert(
     fc.property(fc.array(anyOp), anyInt64, (ops, next) =>
-      expect(decodePage(bytesOf(encodePage(ops, next)))).toEqual({ ops, next }),
+      expect(decodePage(encodePage(ops, next))).toEqual({ ops, next }),
     ),
   );
 });
@@ -18,7 +18,7 @@ test('a page may hold more ops than a push, and members that are not known', () 
     Array.from({ length: 1001 }, () => op as never),
     7n,
   );
-  expect(decodePage(bytesOf(text.replace('{', '{"more":[{}],'))).ops).toHaveLength(1001);
+  expect(decodePage(bytesOf(`${text}`.replace('{', '{"more":[{}],'))).ops).toHaveLength(1001);
 });
 
 test.each([
