@@ -53,7 +53,8 @@ export class Traffic {
 
   /** Most connections have one at a time. */
   #openExchange(request: IncomingMessage): Exchange | undefined {
-    for (const exchange of this.#connections.get(request.socket) ?? []) if (exchange.request === request) return exchange;
+    for (const exchange of this.#connections.get(request.socket) ?? [])
+      if (exchange.request === request) return exchange;
     return undefined;
   }
 
