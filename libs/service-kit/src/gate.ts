@@ -16,8 +16,8 @@ export interface Gate {
   readonly tracing?: Tracing | null;
 }
 
-/** Lets a request pass (undefined), or answers it; at once where nobody is asked who they are. */
-export type Pass = (request: FastifyRequest) => Answer | undefined | Promise<Answer | undefined>;
+/** Lets a request pass (undefined), or answers it. */
+export type Pass = (request: FastifyRequest) => Promise<Answer | undefined>;
 
 /** A browser's preflight, then authentication; a path or method that nobody serves is answered as such, whoever asks. */
 export function openGate(
@@ -32,7 +32,7 @@ export function openGate(
       tracing.end(request, reply);
       done();
     });
-  return (request) => {
+  return async (request) => {
     const preflight = cors === null ? undefined : preflightAnswer(cors, request);
     if (preflight !== undefined || guard === null || request.is404) return preflight;
     return guard(request, (fault) => wordFault(fault, request));

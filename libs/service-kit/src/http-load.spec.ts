@@ -78,7 +78,7 @@ describe('bodies', () => {
     await ask(post('/things/a', 11)).until(/\r\n\r\n11$/);
   });
 
-  // kills: traffic.ts: exchange.ends === null => false
+  // kills: traffic.ts: response.closed => false
   test('OPS-4: an answer that is made after its client has left gives its bytes back', async () => {
     server = await SpecServer.start();
     for (let left = 0; left < 5; left++) {

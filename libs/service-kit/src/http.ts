@@ -162,29 +162,19 @@ function observe(
     ['method', 'route', 'status'],
   );
   fastify.decorateRequest('startedMs', undefined);
-  /** What refuses a request that has passed the gate, before its body is read. */
-  const refusalOf = (request: FastifyRequest, reply: FastifyReply): Answer | undefined => {
-    if (request.is404 || hasEmptySegment(request)) return undefined;
-    refuseEncoded(request, reply, options.compressedBodies ?? false);
-    const refusal = options.admit?.(request);
-    if (refusal !== undefined) return refusal;
-    load.reserveBody(request, reply);
-    askForBody(request, reply);
-    return undefined;
-  };
-  // Callbacks, and no promise where there is nothing to wait for: every turn of the queue is time of a small push.
-  fastify.addHook('onRequest', (request, reply, done) => {
+  // The one hook with promises: what follows runs when Node's parser has let go of what it has read, and knows whether the body is there.
+  fastify.addHook('onRequest', async (request, reply) => {
     request.startedMs = clock.monotonic();
     begin(request, reply);
     load.admit(request, reply);
-    const goOn = (stopped: Answer | undefined): void => {
-      const answer = stopped ?? refusalOf(request, reply);
-      if (answer === undefined) done();
-      else void send(reply, answer);
-    };
-    const passed = refuseUnreadable(request, (fault) => wordFault(fault, request)) ?? pass(request);
-    if (passed instanceof Promise) passed.then(goOn).catch(done);
-    else goOn(passed);
+    const stopped = refuseUnreadable(request, (fault) => wordFault(fault, request)) ?? (await pass(request));
+    if (stopped !== undefined) return send(reply, stopped);
+    if (request.is404 || hasEmptySegment(request)) return;
+    refuseEncoded(request, reply, options.compressedBodies ?? false);
+    const refusal = options.admit?.(request);
+    if (refusal !== undefined) return send(reply, refusal);
+    load.reserveBody(request, reply);
+    askForBody(request, reply);
   });
   fastify.addHook('onSend', (request, reply, payload, done) => {
     // Else a connection that was busy when the shutdown began would be kept, and the shutdown wait for it (H2).

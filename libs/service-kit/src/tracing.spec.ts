@@ -93,7 +93,7 @@ test('OPS-1: a request belongs to the trace that it names, else to a new one tha
   expect([one.handedOn, other.handedOn]).toEqual([undefined, undefined]);
 });
 
-// kills: request-context.ts: storage.run(context, done); => done();
+// kills: request-context.ts: storage.run(request.workContext, done); => done();
 test('OPS-1: the context is there when the body has come in', async () => {
   await start(null);
   for (const body of ['{}', 'x'.repeat(900_000)])

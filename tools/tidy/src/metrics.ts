@@ -7,6 +7,7 @@ const KINDS: Readonly<Record<string, string>> = {
   counter: 'counter',
   gauge: 'gauge',
   gaugeOf: 'gauge',
+  gaugesOf: 'gauge',
   histogram: 'histogram',
 };
 const ROW = /^\| *`(tidemark_\w+)` *\| *(\w+) *\|/gm;
