@@ -162,19 +162,26 @@ function observe(
     ['method', 'route', 'status'],
   );
   fastify.decorateRequest('startedMs', undefined);
-  // The one hook with promises: what follows runs when Node's parser has let go of what it has read, and knows whether the body is there.
-  fastify.addHook('onRequest', async (request, reply) => {
+  const refusalOf = async (request: FastifyRequest, reply: FastifyReply): Promise<Answer | undefined> => {
     request.startedMs = clock.monotonic();
     begin(request, reply);
     load.admit(request, reply);
     const stopped = refuseUnreadable(request, (fault) => wordFault(fault, request)) ?? (await pass(request));
-    if (stopped !== undefined) return send(reply, stopped);
-    if (request.is404 || hasEmptySegment(request)) return;
+    if (stopped !== undefined || request.is404 || hasEmptySegment(request)) return stopped;
     refuseEncoded(request, reply, options.compressedBodies ?? false);
     const refusal = options.admit?.(request);
-    if (refusal !== undefined) return send(reply, refusal);
+    if (refusal !== undefined) return refusal;
     load.reserveBody(request, reply);
     askForBody(request, reply);
+    return undefined;
+  };
+  // The one hook with a promise: what follows runs when Node's parser has let go of what it has read, and knows whether the body is there.
+  // After a refusal nothing follows: a promise of this hook itself Fastify would take for leave to go on, should the client not wait for
+  // the refusal.
+  fastify.addHook('onRequest', (request, reply, done) => {
+    refusalOf(request, reply)
+      .then((refusal) => (refusal === undefined ? done() : void send(reply, refusal)))
+      .catch((thrown: unknown) => done(asFault(thrown)));
   });
   fastify.addHook('onSend', (request, reply, payload, done) => {
     // Else a connection that was busy when the shutdown began would be kept, and the shutdown wait for it (H2).

@@ -49,6 +49,11 @@ export class SpecServer {
     return gate.reached(count);
   }
 
+  /** How many requests have come to a handler that waits. */
+  get entered(): number {
+    return gate.inside;
+  }
+
   /** Lets the handlers that wait go on, and those to come not wait. */
   finish(): void {
     gate.open();
@@ -137,6 +142,10 @@ class Gate {
   #opened = Promise.withResolvers<void>();
   #inside = 0;
   #look: (() => void)[] = [];
+
+  get inside(): number {
+    return this.#inside;
+  }
 
   reset(): void {
     [this.#opened, this.#inside] = [Promise.withResolvers(), 0];

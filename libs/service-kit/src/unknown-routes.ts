@@ -14,16 +14,22 @@ export function answerUnknownRoutes(
     if (entry.methods.size === 0) known.push(entry);
     for (const one of [method].flat()) entry.methods.add(one);
   });
-  fastify.addHook('onRequest', (request, reply, done) => {
-    if (hasEmptySegment(request)) return send(reply, wordFault(new Fault('not_found', 'not found'), request));
-    if (!request.is404) return done();
+  const refusalOf = (request: FastifyRequest): Answer | undefined => {
+    if (hasEmptySegment(request)) return wordFault(new Fault('not_found', 'not found'), request);
+    if (!request.is404) return undefined;
     // The router too lets the path end there.
     const path = request.url.split(/[?#]/, 1)[0] ?? '';
     const methods = new Set(known.filter((entry) => entry.path.test(path)).flatMap((entry) => [...entry.methods]));
-    if (methods.size === 0) return send(reply, wordFault(new Fault('not_found', 'not found'), request));
+    if (methods.size === 0) return wordFault(new Fault('not_found', 'not found'), request);
     const allow = [...methods].sort().join(', ');
     const answer = wordFault(new Fault('not_found', `method not allowed; use ${allow}`), request);
-    return send(reply, { ...answer, status: 405, headers: { ...answer.headers, allow } });
+    return { ...answer, status: 405, headers: { ...answer.headers, allow } };
+  };
+  // Nothing is given back: a reply would be taken for leave to go on once its connection is closed.
+  fastify.addHook('onRequest', (request, reply, done) => {
+    const refusal = refusalOf(request);
+    if (refusal === undefined) done();
+    else void send(reply, refusal);
   });
 }
 
