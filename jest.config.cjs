@@ -35,4 +35,6 @@ module.exports = {
   collectCoverageFrom: ['apps/*/src/**/*.ts', 'libs/**/src/**/*.ts', '!**/*.spec.ts'],
   coverageReporters: ['json-summary'],
   maxWorkers: 2,
+  // V8's coverage looks at every script that a process has ever loaded, so an old worker spends seconds after each file. A new one is quick.
+  workerIdleMemoryLimit: '500MB',
 };
