@@ -84,6 +84,20 @@ describe('the op store in SQLite', () => {
     expect((await opStore.read('s', 0n, 10)).ops.map(({ seq }) => seq)).toEqual([5001n, 5002n]);
   });
 
+  // kills: streams.ts: SELECT max(coalesce( => SELECT min(coalesce(
+  it('RLY-3: an erased stream keeps its head also when another program has written it from 1 again', async () => {
+    const { opStore } = await scratch.open();
+    for (let turn = 0n; turn < 2n; turn++) {
+      await opStore.append('s', someOps(3));
+      expect(await opStore.erase('s')).toBe(3n);
+      await scratch.plant('s', 1n, anOp({ opId: 'from 1' }));
+      expect(await opStore.head('s')).toBe(3n + 4n * turn);
+      expect(await opStore.append('s', [anOp({ opId: 'a' })])).toEqual([{ kind: 'stored', seq: 4n + 4n * turn }]);
+      expect(await opStore.erase('s')).toBe(2n);
+      expect(await opStore.head('s')).toBe(4n + 4n * turn);
+    }
+  });
+
   // kills: streams.ts: const COUNTED_MAX = 10_000 => const COUNTED_MAX = 10_000_000
   it('RLY-19: the ops of a long stream are counted in parts, between which this thread does other work', async () => {
     await (await scratch.open()).close();

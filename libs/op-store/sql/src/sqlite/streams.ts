@@ -1,10 +1,10 @@
 import type { StreamHead } from '@tidemark/libs-op-store-contract';
 import type { Handle } from './open-file.ts';
 
-/** An erasure takes the ops in the order of their seqs, and later ones get higher seqs: while there is an op, the last one is the head. */
+/** The greatest of both: an older program that knows no erasures counts from 1 again. */
 const HEAD = `
-  SELECT coalesce((SELECT max(seq) FROM stream_ops WHERE stream_id = ?),
-                  (SELECT head FROM stream_erasures WHERE stream_id = ?), 0)`;
+  SELECT max(coalesce((SELECT max(seq) FROM stream_ops WHERE stream_id = ?), 0),
+             coalesce((SELECT head FROM stream_erasures WHERE stream_id = ?), 0))`;
 
 /** Highest seq ever given: an erased stream keeps its head. */
 export function prepareHead(handle: Handle): (stream: string) => bigint {
