@@ -99,6 +99,7 @@ class Pull {
     const done = new AbortController();
     const stop = () => done.abort();
     signal.addEventListener('abort', stop, { once: true });
+    if (signal.aborted) stop();
     const late = this.#silence(waitMs, done.signal).then((): PullEnd => (signal.aborted ? 'stopped' : 'lost'));
     const end = await this.#link.unlessLost(Promise.race([ended, late])).catch((): PullEnd => 'lost');
     stop();
