@@ -21,7 +21,7 @@ export class Utf8Bytes {
 
   /** What was added, in a buffer of its own size. */
   taken(): Buffer {
-    return Buffer.copyBytesFrom(this.#bytes, 0, this.#length);
+    return Buffer.from(this.#bytes.subarray(0, this.#length));
   }
 
   #grow(units: number): void {
