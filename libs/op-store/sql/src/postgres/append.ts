@@ -7,12 +7,16 @@ import { HEAD } from './streams.ts';
 /**
  * Answers the head as it was before, then the seqs of ops that were there already. Ops take their places by their order among the new
  * ones alone, so a repeat burns no seq (RLY-4, RLY-5).
+ *
+ * Each op is looked for by itself: a join is the planner's to choose, and where it knows little of a stream it reads all of it.
  */
 const store = (value: (nth: number) => string): string => `
   WITH given AS (
     SELECT * FROM unnest(${OP_COLUMNS.map(({ type }, i) => `${value(i + 2)}::${type}[]`).join(', ')}) WITH ORDINALITY AS given (${OP_COLUMN_NAMES}, nth)
   ), known AS (
-    SELECT given.nth, stored.seq FROM given JOIN stream_ops stored ON stored.stream_id = ${value(1)} AND stored.op_id = given.op_id
+    SELECT nth, stored.seq FROM given CROSS JOIN LATERAL (
+      SELECT seq FROM stream_ops WHERE stream_id = ${value(1)} AND op_id = given.op_id LIMIT 1
+    ) stored
   ), head AS (
     SELECT ${HEAD(value(1))} AS seq
   ), stored AS (
@@ -44,15 +48,24 @@ export async function append(
   const distinct = new Map(ops.map((op) => [op.opId, op]));
   // The first content of an op id stays.
   for (const op of ops.toReversed()) distinct.set(op.opId, op);
-  const values = [stream, ...columnsOf([...distinct.values()])];
+  const storing = storeStatement(stream, [...distinct.values()]);
+  const { values } = storing;
   const lock = streamLock(1, stream);
   const isStaged = values.reduce((units, { length }) => units + length, 0) >= STAGED_UNITS_MIN;
   const answers = await connection.write<[nth: bigint, seq: bigint]>(
-    isStaged ? [stage(values), lock, { text: STAGED, values: [] }] : [lock, { text: STORE, values }],
+    isStaged ? [stage(values), lock, { text: STAGED, values: [] }] : [lock, storing],
   );
   const answer = answers.at(-1);
   const [[, head], ...known] = answer as [[bigint, bigint], ...[bigint, bigint][]];
   return outcomes(ops, [...distinct.keys()], head, new Map(known));
+}
+
+/** For ops with ids of their own, under the stream's lock. */
+export function storeStatement(
+  stream: string,
+  ops: readonly Op[],
+): { readonly text: string; readonly values: string[] } {
+  return { text: STORE, values: [stream, ...columnsOf(ops)] };
 }
 
 /** Sends the lengths back, not the values. */

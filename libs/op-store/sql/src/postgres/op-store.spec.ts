@@ -3,6 +3,7 @@ import { SeededRandom } from '@tidemark/libs-kernel/testing';
 import { anOp, MemoryOpStore, readAll, someOps } from '@tidemark/libs-op-store-contract/testing';
 import { type PresentService, serverTests } from '@tidemark/tools-services/testing';
 import type pg from 'pg';
+import { storeStatement } from './append.ts';
 import { plant } from './plant.ts';
 import { ABOVE, read } from './read.ts';
 import { plans, Scratch } from './scratch.ts';
@@ -292,6 +293,19 @@ describe('the op store in Postgres', () => {
     for (const stream of ['a', 'b']) for (let i = 0; i < 3; i++) await opStore.append(stream, someOps(1000, `op-${i}`));
     for (const plan of await plans(await scratch.client())) expect(plan).not.toMatch(/Seq Scan|Sort/);
   });
+
+  scratchTest(
+    'RLY-5: an append reads no more of a stream than its own ops, however little is known of it',
+    async (scratch) => {
+      const { opStore } = await scratch.open();
+      for (let i = 0; i < 10; i++) await opStore.append('a', someOps(1000, `op-${i}`));
+      const { text, values } = storeStatement('a', someOps(50, 'new'));
+      const { rows } = await (await scratch.client()).query(`EXPLAIN ${text}`, values);
+      const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+      expect(plan).toMatch(/Index Scan using stream_ops_op_id/);
+      expect(plan).not.toMatch(/Hash Join|Merge Join|(Bitmap Heap|Seq) Scan on stream_ops/);
+    },
+  );
 
   scratchTest('RLY-14: a watch that lost its connection hears again, and of what it missed', async (scratch) => {
     const { opStore } = await scratch.open();
