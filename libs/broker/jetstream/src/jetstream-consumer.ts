@@ -28,7 +28,7 @@ const RETRY_DELAY_MS = 100;
 /** After the time of a fetch is over, for a consumer that was made again. */
 const LATE_LOOKS_MAX = 3;
 /** How long a consumer may take to hear of what is stored. */
-const LAG_MS_MAX = 256;
+const LAG_MS_MAX = 64;
 /** What a fetch gives at most, by the server's count; a single message is always given. */
 const FETCH_BYTES_MAX = 16 * 1024 * 1024;
 
