@@ -30,19 +30,14 @@ export class Metrics {
   }
 
   /** The same with one label: the values by its name. */
-  gaugesOf<Label extends string>(
-    name: string,
-    help: string,
-    label: Label,
-    values: () => Readonly<Record<string, number>>,
-  ): void {
-    new Gauge<Label>({
+  gaugesOf(name: string, help: string, label: string, values: () => Readonly<Record<string, number>>): void {
+    new Gauge({
       name,
       help,
       labelNames: [label],
       registers: [this.registry],
       collect() {
-        for (const [of, value] of Object.entries(values())) this.set({ [label]: of } as Record<Label, string>, value);
+        for (const [of, value] of Object.entries(values())) this.set({ [label]: of }, value);
       },
     });
   }

@@ -35,8 +35,7 @@ export function answerUnknownRoutes(
 
 /** The router lets an empty segment be a parameter; for us it is another path. */
 export function hasEmptySegment({ params }: FastifyRequest): boolean {
-  for (const name in params as Record<string, string | undefined>) {
-    if (!(params as Record<string, string | undefined>)[name]) return true;
-  }
+  const segments = params as Record<string, string | undefined>;
+  for (const name in segments) if (!segments[name]) return true;
   return false;
 }

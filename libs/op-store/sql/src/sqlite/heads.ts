@@ -1,5 +1,6 @@
 import type { Handle } from './open-file.ts';
 import { prepareHead } from './streams.ts';
+import type { Transaction } from './transaction.ts';
 
 const STREAMS_MAX = 10_000;
 
@@ -19,17 +20,19 @@ export class Heads {
     this.#version = () => version.get() as number;
   }
 
-  /** Runs a write transaction, in which heads may be asked for and moved. */
-  within<T>(transaction: (work: () => T) => T, work: () => T): T {
-    try {
-      return transaction(() => {
-        this.#compare();
-        return work();
-      });
-    } catch (thrown) {
-      this.#knownAt = undefined;
-      throw thrown;
-    }
+  /** The write transaction in which heads may be asked for and moved. */
+  within(transaction: Transaction): Transaction {
+    return (work) => {
+      try {
+        return transaction(() => {
+          this.#compare();
+          return work();
+        });
+      } catch (thrown) {
+        this.#knownAt = undefined;
+        throw thrown;
+      }
+    };
   }
 
   of(stream: string): bigint {

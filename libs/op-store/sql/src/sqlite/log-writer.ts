@@ -14,7 +14,6 @@ import { prepareTransaction, type Transaction } from './transaction.ts';
 interface OpenLog {
   readonly handle: Handle;
   readonly transaction: Transaction;
-  readonly heads: Heads;
   run(command: Command): Answer;
 }
 
@@ -57,10 +56,8 @@ export class LogWriter {
   #join(batch: readonly Command[]): Outcome[] {
     try {
       return this.#patiently(() => {
-        const { transaction, heads, run } = this.#ready();
-        return heads.within(transaction, () =>
-          batch.map((command): Outcome => ({ kind: 'done', answer: run(command) })),
-        );
+        const { transaction, run } = this.#ready();
+        return transaction(() => batch.map((command): Outcome => ({ kind: 'done', answer: run(command) })));
       });
     } catch (thrown) {
       const fault = mapError(thrown, this.#file);
@@ -124,7 +121,7 @@ function openLog(handle: Handle): OpenLog {
         return announce(command);
     }
   };
-  return { handle, transaction: prepareTransaction(handle), heads, run };
+  return { handle, transaction: heads.within(prepareTransaction(handle)), run };
 }
 
 function emptyLog(handle: Handle, file: string): void {
