@@ -1,4 +1,5 @@
 import type { FaultData } from './map-error.ts';
+import type { Weight } from './weight.ts';
 
 export type Cell = bigint | number | string | null;
 
@@ -81,11 +82,18 @@ export interface Written {
   readonly fatal: FaultData | null;
 }
 
-/** Writes batches, one at a time: the next may be given when the last one is answered. */
+/** Commands that are stored together; other batches may join them. */
+export interface Batch {
+  readonly commands: readonly Command[];
+  readonly weight: Weight;
+}
+
+/** Writes batches in the order of the calls. Any number may be given before the first is answered. */
 export interface Writer {
   /** Rejects when the writer has ended by itself. */
   readonly failed: Promise<never>;
   /** Fault `unknown_outcome` when the writer ends before it answers, `unavailable` when it had ended before. */
-  write(batch: readonly Command[]): Promise<Written>;
+  write(batch: Batch): Promise<Written>;
+  /** Resolves when every batch is answered. */
   close(): Promise<void>;
 }

@@ -1,10 +1,11 @@
 import { type Clock, Fault, type Sleeper } from '@tidemark/libs-kernel';
 import type { DataSource } from 'typeorm';
 import type { AnswerTo, Command, Writer } from './command.ts';
-import { JoinedWrites, type Weight } from './joined-writes.ts';
+import { JoinedWrites } from './joined-writes.ts';
 import { isBusy, mapError } from './map-error.ts';
 import { type Handle, type OpenFile, openFile } from './open-file.ts';
 import { ThreadWriter } from './thread-writer.ts';
+import type { Weight } from './weight.ts';
 
 export interface ConnectionOptions {
   readonly file: string;

@@ -1,15 +1,7 @@
 import { Fault, type Sleeper } from '@tidemark/libs-kernel';
 import type { Answer, AnswerTo, Command, Outcome, Writer } from './command.ts';
 import { toFault } from './map-error.ts';
-
-/** Bounds of one transaction: how long it holds others up, and how much of the log it takes. */
-const WEIGHT_MAX: Weight = { rows: 10_000, units: 16 * 1024 * 1024 };
-
-/** What a write adds to its transaction: rows, and UTF-16 units of their text. */
-export interface Weight {
-  readonly rows: number;
-  readonly units: number;
-}
+import { type Weight, countThatFit, sumOf } from './weight.ts';
 
 export interface JoinedWritesOptions {
   readonly file: string;
@@ -25,16 +17,19 @@ interface Waiting {
 }
 
 /**
- * The only way to write. What is asked for while a transaction runs becomes the next one, with one fsync for all of it, in the order of the
- * calls; each caller gets its own answer. How many wait is bounded by the callers.
+ * The only way to write. What is asked for in one turn of the event loop goes to the writer together, which joins it with whatever else it
+ * has been sent by then: one transaction with one fsync, in the order of the calls; each caller gets its own answer. How many wait is
+ * bounded by the callers.
  */
 export class JoinedWrites {
   /** Rejects when nothing can be written any more. */
   readonly failed: Promise<never>;
   readonly #options: JoinedWritesOptions;
   readonly #fail: (fault: Fault) => void;
+  /** The calls of this turn. */
   #waiting: Waiting[] = [];
-  #draining: Promise<void> | undefined;
+  /** Ends when the last call is answered, and so all before it. */
+  #last: Promise<void> | undefined;
   #closed = false;
 
   constructor(options: JoinedWritesOptions) {
@@ -49,39 +44,32 @@ export class JoinedWrites {
   run<C extends Command>(command: C, weight: Weight): Promise<AnswerTo[C['kind']]> {
     if (this.#closed) return Promise.reject(new Fault('unavailable', `${this.#options.file} is closed`));
     return new Promise((resolve, reject) => {
+      if (this.#waiting.length === 0) this.#last = this.#send();
       this.#waiting.push({ command, weight, resolve: resolve as (answer: Answer) => void, reject });
-      this.#draining ??= this.#drain();
     });
   }
 
   /** Resolves when the writes that wait have ended. */
   async close(): Promise<void> {
     this.#closed = true;
-    await this.#draining;
+    await this.#last;
   }
 
-  async #drain(): Promise<void> {
-    while (this.#waiting.length > 0) {
-      await this.#options.sleeper.sleep(0); // The rest of this turn joins.
-      await this.#write(this.#take());
-    }
-    this.#draining = undefined;
-  }
-
-  #take(): Waiting[] {
-    let rows = 0;
-    let units = 0;
-    const end = this.#waiting.findIndex(({ weight }, at) => {
-      rows += weight.rows;
-      units += weight.units;
-      return at > 0 && (rows > WEIGHT_MAX.rows || units > WEIGHT_MAX.units);
-    });
-    return this.#waiting.splice(0, end < 0 ? this.#waiting.length : end);
+  async #send(): Promise<void> {
+    await this.#options.sleeper.sleep(0); // The rest of this turn joins.
+    const turn = this.#waiting;
+    this.#waiting = [];
+    const batches: Promise<void>[] = [];
+    while (turn.length > 0) batches.push(this.#write(turn.splice(0, countThatFit(turn))));
+    await Promise.all(batches);
   }
 
   async #write(batch: readonly Waiting[]): Promise<void> {
     try {
-      const { outcomes, fatal } = await this.#options.writer.write(batch.map(({ command }) => command));
+      const { outcomes, fatal } = await this.#options.writer.write({
+        commands: batch.map(({ command }) => command),
+        weight: sumOf(batch),
+      });
       if (fatal !== null) this.#fail(toFault(fatal));
       batch.forEach((waiting, at) => settle(waiting, outcomes[at] as Outcome));
     } catch (failure) {

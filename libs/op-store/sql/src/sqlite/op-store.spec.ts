@@ -69,19 +69,34 @@ describe('the op store in SQLite', () => {
 
   // kills: erase.ts: const PART_OPS = 2000 => const PART_OPS = 2001
   it('RLY-3, RLY-19: a long stream is erased in parts, between which others write, and keeps what is appended meanwhile', async () => {
-    const { opStore } = await scratch.open();
+    const { file, time } = scratch;
+    const options = { file, clock: time, sleeper: time, busyTimeoutMs: 0 };
+    const thread = new ThreadWriter(options);
+    const written: string[] = [];
+    const write: Writer['write'] = async (batch) => {
+      const answered = await thread.write(batch);
+      for (const [i, { kind }] of batch.commands.entries()) {
+        const answer = (answered.outcomes[i] as { answer: object }).answer;
+        written.push('ops' in answer ? `${kind} ${String(answer.ops)}` : kind);
+      }
+      return answered;
+    };
+    const writer = { failed: thread.failed, write, close: () => thread.close() };
+    const { opStore } = storesOn(await SqliteConnection.open(options, writer), time);
     for (let call = 0; call < 5; call++) await opStore.append('s', someOps(1000, `call-${call}`));
+    written.length = 0;
     const erased = opStore.erase('s');
     // Joins the first part, and the second.
     const outcomes = [
       await opStore.append('s', [anOp({ opId: 'a' })]),
       await opStore.append('s', [anOp({ opId: 'b' })]),
     ];
-    const left = await opStore.describe('s');
     expect(await erased).toBe(5000n);
+    expect(written).toEqual(['erase 2000', 'append', 'erase 2000', 'append', 'erase 1000']);
     expect(outcomes.flat().map(({ seq }) => seq)).toEqual([5001n, 5002n]);
-    expect(left).toEqual({ head: 5002n, burned: 4000n });
+    expect(await opStore.describe('s')).toEqual({ head: 5002n, burned: 5000n });
     expect((await opStore.read('s', 0n, 10)).ops.map(({ seq }) => seq)).toEqual([5001n, 5002n]);
+    await opStore.close();
   });
 
   // kills: streams.ts: SELECT max(coalesce( => SELECT min(coalesce(
@@ -118,7 +133,7 @@ describe('the op store in SQLite', () => {
     const thread = new ThreadWriter(options);
     let erasures = 0;
     const write: Writer['write'] = (batch) => {
-      const fails = batch.some(({ kind }) => kind === 'erase') && ++erasures === 2;
+      const fails = batch.commands.some(({ kind }) => kind === 'erase') && ++erasures === 2;
       return fails ? Promise.reject(new Fault('unavailable', 'held by another')) : thread.write(batch);
     };
     const writer = { failed: thread.failed, write, close: () => thread.close() };

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { ManualTime } from '@tidemark/libs-kernel/testing';
 import type { Op } from '@tidemark/libs-wire';
-import type { Append, Cell, Command, Outcome, Writer, WriterSettings } from './command.ts';
+import type { Append, Batch, Cell, Outcome, Writer, WriterSettings } from './command.ts';
 import Database from 'better-sqlite3';
 import { connectSqlite, type SqliteStores, storesOn } from './connect.ts';
 import { SqliteConnection } from './connection.ts';
@@ -79,8 +79,8 @@ class InlineWriter implements Writer {
     this.#writer = new LogWriter(settings, open);
   }
 
-  async write(batch: readonly Command[]) {
-    return this.#writer.write(batch);
+  async write({ commands }: Batch) {
+    return this.#writer.write(commands);
   }
 
   async close() {

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { Fault } from '@tidemark/libs-kernel';
-import type { Command, Writer, WriterSettings, Written } from './command.ts';
+import type { Batch, Writer, WriterSettings, Written } from './command.ts';
 
 interface Asked {
   readonly resolve: (written: Written) => void;
@@ -16,7 +16,8 @@ export class ThreadWriter implements Writer {
   readonly #settings: WriterSettings;
   readonly #fail: (fault: Fault) => void;
   #thread: Worker | undefined;
-  #asked: Asked | undefined;
+  /** Batches that the thread has not answered, in the order in which they were sent. */
+  readonly #asked: Asked[] = [];
   #ended: Fault | undefined;
 
   constructor({ file, busyTimeoutMs }: WriterSettings) {
@@ -26,12 +27,12 @@ export class ThreadWriter implements Writer {
     this.#fail = reject;
   }
 
-  write(batch: readonly Command[]): Promise<Written> {
+  write(batch: Batch): Promise<Written> {
     if (this.#ended !== undefined) return Promise.reject(this.#ended);
     this.#thread ??= this.#start();
     this.#thread.ref();
     this.#thread.postMessage(batch);
-    return new Promise((resolve, reject) => (this.#asked = { resolve, reject }));
+    return new Promise((resolve, reject) => this.#asked.push({ resolve, reject }));
   }
 
   async close(): Promise<void> {
@@ -48,10 +49,9 @@ export class ThreadWriter implements Writer {
     // No options of this process: some of them (--eval) concern its own entry.
     const options = { name: 'op log writer', workerData: this.#settings, execArgv: [] };
     const thread = new Worker(new URL('./writer-thread.ts', import.meta.url), options);
-    thread.on('message', (written: Written) => {
-      thread.unref();
-      this.#asked?.resolve(written);
-      this.#asked = undefined;
+    thread.on('message', (answers: readonly Written[]) => {
+      for (const written of answers) this.#asked.shift()?.resolve(written);
+      if (this.#asked.length === 0) thread.unref();
     });
     thread.once('error', (error) => this.#end(String(error)));
     thread.once('exit', (code) => this.#end(`exit code ${code}`));
@@ -62,7 +62,8 @@ export class ThreadWriter implements Writer {
     if (this.#thread === undefined || this.#ended !== undefined) return;
     const what = `the thread that writes ${this.#settings.file} has ended`;
     this.#ended = new Fault('unavailable', `${what}: ${why}`);
-    this.#asked?.reject(new Fault('unknown_outcome', `${what} in the middle of a write: ${why}`));
+    const unknown = `${what} before it answered this write: ${why}`;
+    for (const { reject } of this.#asked.splice(0)) reject(new Fault('unknown_outcome', unknown));
     this.#fail(this.#ended);
   }
 }
