@@ -137,14 +137,27 @@ async function drop(api, [stream, ...seqs], { json }) {
 
 async function rebuild(api, streams, { all, json }) {
   if (all === streams.length > 0) throw new Problem('rebuild: give streams, or --all');
-  if (all) {
-    const { streams: begun } = await api.ask('POST', '/v1/fold/rebuild');
-    return done(say(json ? JSON.stringify({ begun }) : `${begun} rebuilds begun`));
-  }
+  if (all) return rebuildAll(api, json);
   return each(streams, 'begun', json, async (stream) => {
     const { epoch } = await api.ask('POST', `${ofStream(stream)}/rebuild`);
     return `${stream}: epoch ${epoch} is built`;
   });
+}
+
+/** Page by page; says after each how far it is. */
+async function rebuildAll(api, json) {
+  let begun = 0;
+  for (let after = ''; after !== null;) {
+    const { streams, next } = await api.ask(
+      'POST',
+      `/v1/fold/rebuild?limit=${PAGE}${after && `&after=${encodeURIComponent(after)}`}`,
+    );
+    begun += streams;
+    if (json) say(JSON.stringify({ begun, through: next }));
+    else if (next !== null) say(`${begun} rebuilds begun, through ${next}`);
+    after = next;
+  }
+  return done(json || say(`${begun} rebuilds begun`));
 }
 
 const done = () => 0;

@@ -44,11 +44,17 @@ export class OperatorController {
     return send(reply, json(`{"streams":[${streams.map(textOf).join()}],"next":${JSON.stringify(next)}}`));
   }
 
+  /** `{"streams":<how many of this page were begun>,"next":<last stream, null on the last page>}`. */
   @Post('fold/rebuild')
-  async rebuildAll(@Req() request: FastifyRequest, @Res() reply: FastifyReply) {
-    const streams = await this.#operator.rebuildAll();
-    this.#log.warn({ ...recordOf(request), streams }, 'rebuild of every stream asked for');
-    return send(reply, begun(`{"streams":${streams}}`));
+  async rebuildAll(
+    @Query() query: Record<string, unknown>,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ) {
+    const after = once(query, 'after') ?? null;
+    const { streams, next } = await this.#operator.rebuildAll(after, limitOf(query));
+    this.#log.warn({ ...recordOf(request), after, streams: streams.length }, 'rebuild of a page of streams asked for');
+    return send(reply, begun(`{"streams":${streams.length},"next":${JSON.stringify(next)}}`));
   }
 
   @Post('streams/:stream/rebuild')

@@ -323,7 +323,8 @@ describe('a rebuild that an operator asks for', () => {
     await settle(worker);
     const operator = operatorOf(rig, worker, [revised(1)]);
     await operator.rebuild('0.b');
-    expect(await operator.rebuildAll()).toBe(2);
+    expect(await operator.rebuildAll(null, 2)).toEqual({ streams: [A], next: '0.b' });
+    expect(await operator.rebuildAll('0.b', 2)).toEqual({ streams: ['0.c'], next: null });
     await settle(worker);
     await ticks(worker, 30);
     for (const stream of [A, '0.b', '0.c']) expect((await rig.views.mark(stream))?.epoch).toBe(2);

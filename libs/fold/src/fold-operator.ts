@@ -144,15 +144,9 @@ export class FoldOperator {
     return build.epoch;
   }
 
-  /** How many streams were begun; those that cannot be, or are built already, are left out. */
-  async rebuildAll(): Promise<number> {
-    let begun = 0;
-    for (let after: string | null = null; ;) {
-      const marks: readonly StreamMark[] = await this.#options.views.marks(after, MARKS_MAX);
-      for (const { stream } of marks) if (await this.#begins(stream)) begun++;
-      if (marks.length < MARKS_MAX) return begun;
-      after = marks.at(-1)!.stream;
-    }
+  /** Of a page of the streams that have a mark: begins those that can be, and are not built already. */
+  async rebuildAll(after: string | null, limit: number): Promise<Page<string>> {
+    return this.#page(after, limit, async ({ stream }) => ((await this.#begins(stream)) ? stream : null));
   }
 
   async #begins(stream: string): Promise<boolean> {

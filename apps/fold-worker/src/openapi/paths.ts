@@ -119,7 +119,8 @@ export const paths = {
   },
   '/v1/fold/rebuild': {
     post: {
-      ...ofOperators('rebuildAll', 'Rebuilds every stream that has a mark.'),
+      ...ofOperators('rebuildAll', 'Rebuilds a page of the streams that have a mark: ask on until next is null.'),
+      parameters: take('after', 'limit'),
       responses: { 202: answer('They are begun.', 'Rebuilds'), ...refusals },
     },
   },

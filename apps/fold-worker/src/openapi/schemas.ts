@@ -138,7 +138,7 @@ export const schemas = {
     reason: { type: ['string', 'null'] },
   }),
   Rebuild: object({ stream: { type: 'string' }, epoch: count('The generation that is built.') }),
-  Rebuilds: object({ streams: count('Streams whose rebuild was begun.') }),
+  Rebuilds: object({ streams: count('Streams of this page whose rebuild was begun.'), next: nextText }),
   ...kitSchemas,
 };
 
