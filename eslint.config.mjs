@@ -22,8 +22,9 @@ export default tseslint.config(
             may('type:client', 'type:kernel', 'type:wire'),
             may('type:contract', 'type:kernel', 'type:wire'),
             may('type:flow', 'type:kernel', 'type:wire', 'type:contract'),
-            // Tests of adapters start real servers; tools/tidy keeps that to spec files.
-            may('type:adapter', 'type:kernel', 'type:wire', 'type:contract', 'type:servers'),
+            // Tests of drivers and adapters start real servers; tools/tidy keeps that to spec files.
+            may('type:driver', 'type:kernel', 'type:servers'),
+            may('type:adapter', 'type:kernel', 'type:wire', 'type:contract', 'type:driver', 'type:servers'),
             may('type:servers'),
             may('type:kit', 'type:kernel'),
             may(

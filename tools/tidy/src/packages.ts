@@ -9,6 +9,7 @@ const TAGS: readonly (readonly [RegExp, string])[] = [
   [/^libs\/wire$/, 'wire'],
   [/^libs\/client$/, 'client'],
   [/^libs\/service-kit$/, 'kit'],
+  [/^libs\/driver\/[^/]+$/, 'driver'],
   [/^libs\/[^/]+\/contract$/, 'contract'],
   [/^libs\/[^/]+\/[^/]+$/, 'adapter'],
   [/^libs\/[^/]+$/, 'flow'],

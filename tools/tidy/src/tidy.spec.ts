@@ -44,6 +44,9 @@ test('a wrong name and a wrong tag are found', () => {
   const manifest = (name: string, tag: string) => JSON.stringify({ name, nx: { tags: [tag] } });
   const good = { 'libs/op-store/sql/package.json': manifest('@tidemark/libs-op-store-sql', 'type:adapter') };
   expect(packageRules(tree(good))).toEqual([]);
+  const driver = (tag: string) =>
+    packageRules(tree({ 'libs/driver/dynamodb/package.json': manifest('@tidemark/libs-driver-dynamodb', tag) }));
+  expect([driver('type:driver').length, driver('type:adapter').length]).toEqual([0, 1]);
   expect(packageRules(tree({ 'libs/op-store/sql/package.json': manifest('@tidemark/sql', 'type:flow') }))).toHaveLength(
     2,
   );

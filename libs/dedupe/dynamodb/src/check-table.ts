@@ -5,9 +5,10 @@ import {
   DescribeTimeToLiveCommand,
   PutItemCommand,
 } from '@aws-sdk/client-dynamodb';
+import { keyText, nameOf } from '@tidemark/libs-driver-dynamodb';
 import { Fault, asFault } from '@tidemark/libs-kernel';
-import { gravestOf, nameOf } from './map-error.ts';
-import { TTL_ATTRIBUTE, dedupeTableDefinition, keyText } from './table.ts';
+import { gravestOf } from './map-error.ts';
+import { TTL_ATTRIBUTE, dedupeTableDefinition } from './table.ts';
 import type { TableCalls } from './table-calls.ts';
 
 export interface DedupeLog {

@@ -1,48 +1,17 @@
-import {
-  type $Command,
-  DynamoDBClient,
-  type DynamoDBClientResolvedConfig,
-  type ServiceInputTypes,
-  type ServiceOutputTypes,
-} from '@aws-sdk/client-dynamodb';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { type DynamoClient, type DynamodbPlace, placeSettings } from '@tidemark/libs-driver-dynamodb';
 import { Fault } from '@tidemark/libs-kernel';
 
-export type DynamoCommand<Input extends ServiceInputTypes, Output extends ServiceOutputTypes> = $Command<
-  Input,
-  Output,
-  DynamoDBClientResolvedConfig,
-  ServiceInputTypes,
-  ServiceOutputTypes
->;
-
-/**
- * What this adapter uses of the SDK's DynamoDBClient, which is one. Whatever it throws is judged by `name`, `code` and `$metadata` alone,
- * so anything that answers the same commands may stand in for it.
- */
-export interface DynamoClient {
-  send<Input extends ServiceInputTypes, Output extends ServiceOutputTypes>(
-    command: DynamoCommand<Input, Output>,
-    options?: { readonly abortSignal?: AbortSignal },
-  ): Promise<Output>;
+/** One that a store ends when it closes. */
+export interface OwnClient extends DynamoClient {
   destroy(): void;
 }
 
-export interface ClientOptions {
-  /** Of a stand-in; without it AWS, found by the region. */
-  readonly endpoint?: string | undefined;
-  /** Default: what the SDK finds in its environment. Without any, `misconfigured`. */
-  readonly region?: string | undefined;
-  /** Default: what the SDK finds in its environment. */
-  readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string } | undefined;
-}
-
-/** One attempt for each call: TableCalls repeats, since it knows how much time is left. A socket for every call that may run. */
-export async function openClient(options: ClientOptions, callsMax: number): Promise<DynamoDBClient> {
-  const { endpoint, region, credentials } = options;
+/** One attempt for each call: TableCalls repeats, since it knows how much time is left. A socket for every call that may run. Without a
+ * region `misconfigured`. */
+export async function openClient(place: DynamodbPlace, callsMax: number): Promise<DynamoDBClient> {
   const client = new DynamoDBClient({
-    ...(endpoint === undefined ? {} : { endpoint }),
-    ...(region === undefined ? {} : { region }),
-    ...(credentials === undefined ? {} : { credentials }),
+    ...placeSettings(place),
     maxAttempts: 1,
     requestHandler: { httpAgent: agentOf(callsMax), httpsAgent: agentOf(callsMax) },
   });

@@ -1,8 +1,9 @@
 import type { Deduplicator } from '@tidemark/libs-dedupe-contract';
-import { type ClientOptions, openClient } from './client.ts';
+import type { DynamodbPlace } from '@tidemark/libs-driver-dynamodb';
+import { openClient } from './client.ts';
 import { type DynamodbDedupeParts, RESERVE_CONCURRENCY, dynamodbDeduplicator } from './dynamodb-deduplicator.ts';
 
-export interface DynamodbDedupeOptions extends ClientOptions, Omit<DynamodbDedupeParts, 'client'> {}
+export interface DynamodbDedupeOptions extends DynamodbPlace, Omit<DynamodbDedupeParts, 'client'> {}
 
 /**
  * Ids in one DynamoDB table, which any number of services share and which the deployment makes: see docs/operating/dedupe-dynamodb.md.

@@ -10,8 +10,8 @@ import {
   storedKeyOf,
 } from '@tidemark/libs-dedupe-contract';
 import type { Clock, Random, Sleeper } from '@tidemark/libs-kernel';
+import type { OwnClient } from './client.ts';
 import { type DedupeLog, checkTable, pingTable } from './check-table.ts';
-import type { DynamoClient } from './client.ts';
 import { type CommitParts, commitAll } from './commit.ts';
 import { committedItem, retentionEndMs } from './item.ts';
 import type { DynamodbDedupeMetrics } from './metrics.ts';
@@ -23,7 +23,7 @@ import { Slots } from './slots.ts';
 import { TableCalls } from './table-calls.ts';
 
 export interface DynamodbDedupeParts {
-  readonly client: DynamoClient;
+  readonly client: OwnClient;
   readonly table: string;
   /** Leases and retentions run on its wall clock: every service that shares the table has one, and they must agree to a few seconds. */
   readonly clock: Clock;
@@ -61,7 +61,7 @@ export async function dynamodbDeduplicator(parts: DynamodbDedupeParts): Promise<
 }
 
 interface StoreParts extends ReserveParts, CommitParts {
-  readonly client: DynamoClient;
+  readonly client: OwnClient;
 }
 
 class DynamodbDeduplicator implements Deduplicator {

@@ -4,7 +4,7 @@ import { DeleteTableCommand, DynamoDBClient, PutItemCommand, ScanCommand } from 
 import type { Claim, DedupeKey, Deduplicator } from '@tidemark/libs-dedupe-contract';
 import type { Clock, Sleeper } from '@tidemark/libs-kernel';
 import { ManualTime, SeededRandom } from '@tidemark/libs-kernel/testing';
-import type { DynamoClient } from './client.ts';
+import type { OwnClient } from './client.ts';
 import { type DynamodbDedupeParts, dynamodbDeduplicator } from './dynamodb-deduplicator.ts';
 import type { DynamodbDedupeMetrics } from './metrics.ts';
 import { type Item, createDedupeTable } from './table.ts';
@@ -60,7 +60,7 @@ export class SpecTable {
 let stores = 0;
 
 export function openStore(
-  client: DynamoClient,
+  client: OwnClient,
   time: ManualTime,
   parts: Partial<DynamodbDedupeParts> = {},
 ): Promise<Deduplicator> {
@@ -98,7 +98,7 @@ export interface SentCall {
 export type Script = (call: SentCall, abortSignal: AbortSignal | undefined) => unknown;
 
 /** The client, which stays open. */
-export function watched(client: DynamoClient, script: Script = () => undefined): DynamoClient {
+export function watched(client: OwnClient, script: Script = () => undefined): OwnClient {
   return {
     send: async (command, options) => {
       const call = { name: command.constructor.name.replace(/Command$/, ''), input: command.input };
@@ -121,7 +121,7 @@ export class ScriptedTable {
   }
 
   async open(parts: Partial<DynamodbDedupeParts> = {}): Promise<Deduplicator> {
-    const rightTable: DynamoClient = {
+    const rightTable: OwnClient = {
       send: async ({ constructor }) => RIGHT[constructor.name] as never,
       destroy() {},
     };

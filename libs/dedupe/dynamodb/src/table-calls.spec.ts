@@ -1,6 +1,6 @@
 import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { ManualTime, SeededRandom } from '@tidemark/libs-kernel/testing';
-import type { DynamoClient } from './client.ts';
+import type { OwnClient } from './client.ts';
 import { RecordedMetrics, conditionFailed, sdkError, throttle } from './spec-table.ts';
 import { TableCalls, type TableCallsOptions } from './table-calls.ts';
 
@@ -19,7 +19,7 @@ beforeEach(() => {
 /** A table whose answers are the given ones, in order; the last one for ever. */
 function callsOf(answers: (() => unknown)[], more: Partial<TableCallsOptions> = {}): TableCalls {
   let asked = 0;
-  const client: DynamoClient = {
+  const client: OwnClient = {
     send: async () => answers[Math.min(asked++, answers.length - 1)]!() as never,
     destroy() {},
   };

@@ -1,8 +1,8 @@
 import type { ServiceInputTypes, ServiceOutputTypes } from '@aws-sdk/client-dynamodb';
+import { nameOf, type DynamoClient, type DynamoCommand } from '@tidemark/libs-driver-dynamodb';
 import { type Clock, type Outcome, type Random, type Sleeper, backoffMs } from '@tidemark/libs-kernel';
-import type { DynamoClient, DynamoCommand } from './client.ts';
 import { withinDeadline } from './deadline.ts';
-import { isPassing, mapError, nameOf } from './map-error.ts';
+import { isPassing, mapError } from './map-error.ts';
 import type { DynamodbDedupeMetrics, RequestOutcome, TableOperation } from './metrics.ts';
 import type { Item } from './table.ts';
 

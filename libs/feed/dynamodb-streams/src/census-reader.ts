@@ -1,11 +1,10 @@
 import { GetItemCommand, QueryCommand, ScanCommand, type ScanCommandOutput } from '@aws-sdk/client-dynamodb';
+import { faultOf, nameOf, type DynamoClient } from '@tidemark/libs-driver-dynamodb';
 import type { FeedChange } from '@tidemark/libs-feed-contract';
 import { backoffMs, type Clock, type Random } from '@tidemark/libs-kernel';
 import { I64_MAX } from '@tidemark/libs-wire';
 import { type SeenStream, headOf, streamsOf } from './census-page.ts';
-import type { DynamoClient } from './client.ts';
 import { type ScanKey, type SegmentState, segmentText } from './control.ts';
-import { mapError, nameOf } from './map-error.ts';
 import type { StreamsLog, StreamsMetrics } from './report.ts';
 import type { Step } from './shard-reader.ts';
 
@@ -93,7 +92,7 @@ export class CensusReader {
     } catch (thrown) {
       this.#backOff();
       if (nameOf(thrown) !== 'ValidationException' || !this.#jumps || this.#state.after === null)
-        throw mapError(thrown, `the table "${opsTable}"`);
+        throw faultOf(thrown, `the table "${opsTable}"`);
       // The made-up key that a jump goes on from is not taken here: every page is read then.
       this.#jumps = false;
       this.#state = { ...this.#state, after: this.#ended };

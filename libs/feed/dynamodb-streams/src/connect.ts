@@ -1,22 +1,19 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
+import { boundedClient, clientSettings, type DynamoClient, type DynamodbPlace } from '@tidemark/libs-driver-dynamodb';
 import type { Feed } from '@tidemark/libs-feed-contract';
-import { ATTEMPT_MS_MAX, boundedClient } from './bounded-client.ts';
-import type { DynamoClient, StreamsClient } from './client.ts';
+import type { StreamsClient } from './client.ts';
 import { dynamodbStreamsFeed } from './feed.ts';
 import type { DynamodbStreamsFeedOptions } from './options.ts';
 import { probe } from './probe.ts';
 
-export interface DynamodbStreamsOptions extends Omit<DynamodbStreamsFeedOptions, 'client' | 'streams'> {
-  /** Of a stand-in, for tables and streams; without it AWS, found by the region. */
-  readonly endpoint?: string | undefined;
-  /** Default: what the SDK finds in its environment. */
-  readonly region?: string | undefined;
-  /** Default: what the SDK finds in its environment. */
-  readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string } | undefined;
+/** The endpoint is one for tables and streams. */
+export interface DynamodbStreamsOptions extends DynamodbPlace, Omit<DynamodbStreamsFeedOptions, 'client' | 'streams'> {
   /** Calls in flight at most, of each of the two services. Default 64. */
   readonly callsMax?: number;
 }
+
+const CALLS_MAX = 64;
 
 /**
  * A feed of the ops table's stream, which any number of workers share by a leases table; the deployment makes both. Refuses to open,
@@ -24,7 +21,8 @@ export interface DynamodbStreamsOptions extends Omit<DynamodbStreamsFeedOptions,
  * with another ops table; nothing is written for that. Closing the feed gives its leases back, and closes the connections.
  */
 export async function connectDynamodbStreams(options: DynamodbStreamsOptions): Promise<Feed> {
-  const sdk = { client: new DynamoDBClient(settings(options)), streams: new DynamoDBStreamsClient(settings(options)) };
+  const settings = () => clientSettings(options, options.callsMax ?? CALLS_MAX);
+  const sdk = { client: new DynamoDBClient(settings()), streams: new DynamoDBStreamsClient(settings()) };
   const destroy = (): void => {
     sdk.client.destroy();
     sdk.streams.destroy();
@@ -48,28 +46,6 @@ export async function connectDynamodbStreams(options: DynamodbStreamsOptions): P
     close: async () => {
       await feed.close();
       destroy();
-    },
-  };
-}
-
-const CONNECT_MS_MAX = 2000;
-
-/** The SDK repeats a call that was throttled, or that nobody answered, twice. */
-const ATTEMPTS_MAX = 3;
-
-function settings({ endpoint, region, credentials, callsMax = 64 }: DynamodbStreamsOptions) {
-  return {
-    ...(endpoint === undefined ? {} : { endpoint }),
-    ...(region === undefined ? {} : { region }),
-    ...(credentials === undefined ? {} : { credentials }),
-    maxAttempts: ATTEMPTS_MAX,
-    requestHandler: {
-      requestTimeout: ATTEMPT_MS_MAX,
-      // Without this a slow request is only logged.
-      throwOnRequestTimeout: true,
-      connectionTimeout: CONNECT_MS_MAX,
-      httpsAgent: { maxSockets: callsMax },
-      httpAgent: { maxSockets: callsMax },
     },
   };
 }

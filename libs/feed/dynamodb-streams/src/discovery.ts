@@ -1,8 +1,8 @@
+import { faultOf, inParallel, nameOf, type DynamoClient } from '@tidemark/libs-driver-dynamodb';
 import { type Clock, Fault } from '@tidemark/libs-kernel';
 import type { Censuses } from './censuses.ts';
-import type { DynamoClient, StreamsClient } from './client.ts';
+import type { StreamsClient } from './client.ts';
 import { controlOf, controlRow, otherTable } from './control.ts';
-import { inParallel } from './in-parallel.ts';
 import {
   CONTROL_KEY,
   freshRow,
@@ -15,7 +15,6 @@ import {
 } from './lease-row.ts';
 import type { LeaseTable } from './lease-table.ts';
 import { generations, missingFrom, planLineage, type Shard, type ShardListing } from './lineage.ts';
-import { mapError, nameOf } from './map-error.ts';
 import type { StreamsLog } from './report.ts';
 import { listShards, newestStream, type TableStream } from './stream-listing.ts';
 
@@ -127,7 +126,7 @@ export class Discovery {
       return await listShards(streams, arn, signal);
     } catch (thrown) {
       if (!isOn && nameOf((thrown as Error).cause) === 'ResourceNotFoundException') return new Map<string, Shard>();
-      throw mapError(thrown, `the stream ${arn}`);
+      throw faultOf(thrown, `the stream ${arn}`);
     }
   }
 

@@ -1,3 +1,4 @@
+import { inParallel } from '@tidemark/libs-driver-dynamodb';
 import type { Feed, FeedBatch } from '@tidemark/libs-feed-contract';
 import { asFault, Fault } from '@tidemark/libs-kernel';
 import { Bell } from './bell.ts';
@@ -6,7 +7,6 @@ import { Censuses } from './censuses.ts';
 import { segmentState } from './control.ts';
 import { Discovery } from './discovery.ts';
 import { Hold } from './hold.ts';
-import { inParallel } from './in-parallel.ts';
 import { Keeper } from './keeper.ts';
 import { CONTROL_KEY, segmentOf, shardOf } from './lease-row.ts';
 import { LeaseTable } from './lease-table.ts';

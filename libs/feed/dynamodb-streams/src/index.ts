@@ -1,4 +1,5 @@
-export type { DynamoClient, StreamsClient } from './client.ts';
+export type { DynamoClient } from '@tidemark/libs-driver-dynamodb';
+export type { StreamsClient } from './client.ts';
 export { connectDynamodbStreams, type DynamodbStreamsOptions } from './connect.ts';
 export { dynamodbStreamsFeed } from './feed.ts';
 export type { DynamodbStreamsFeedOptions } from './options.ts';

@@ -5,9 +5,8 @@ import {
   PutItemCommand,
   QueryCommand,
 } from '@aws-sdk/client-dynamodb';
-import type { DynamoClient } from './client.ts';
+import { faultOf, nameOf, type DynamoClient } from '@tidemark/libs-driver-dynamodb';
 import { isSameRow, type LeaseRow, toItem, toRow } from './lease-row.ts';
-import { mapError, nameOf } from './map-error.ts';
 
 /** A put is repeated so often when an earlier one of ours turns out to have arrived meanwhile. */
 const PUTS_MAX = 4;
@@ -20,7 +19,7 @@ interface Condition {
 /**
  * The rows of one fold. A row is written as a whole, on a condition that says who may: every write is done at most once, and one that
  * arrives late, or twice, or after somebody else's, does nothing. Where DynamoDB refuses a write it is asked what is stored, because the
- * refused one may have been the SDK's repeat of one that was done. Faults: as map-error.ts.
+ * refused one may have been the SDK's repeat of one that was done. Faults: as faultOf of the driver.
  */
 export class LeaseTable {
   readonly #client: DynamoClient;
@@ -134,13 +133,13 @@ export class LeaseTable {
       return true;
     } catch (thrown) {
       if (nameOf(thrown) === 'ConditionalCheckFailedException') return false;
-      throw mapError(thrown, this.#what());
+      throw faultOf(thrown, this.#what());
     }
   }
 
   #sent<T>(sent: Promise<T>): Promise<T> {
     return sent.catch((thrown: unknown) => {
-      throw mapError(thrown, this.#what());
+      throw faultOf(thrown, this.#what());
     });
   }
 

@@ -1,6 +1,6 @@
+import { inParallel } from '@tidemark/libs-driver-dynamodb';
 import { asFault, type Clock, type Fault } from '@tidemark/libs-kernel';
 import type { Hold } from './hold.ts';
-import { inParallel } from './in-parallel.ts';
 import type { LeaseRow } from './lease-row.ts';
 import type { LeaseTable } from './lease-table.ts';
 import type { LeaseEvent, StreamsLog, StreamsMetrics } from './report.ts';

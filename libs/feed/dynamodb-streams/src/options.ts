@@ -1,5 +1,6 @@
+import type { DynamoClient } from '@tidemark/libs-driver-dynamodb';
 import type { Clock, Random, Sleeper } from '@tidemark/libs-kernel';
-import type { DynamoClient, StreamsClient } from './client.ts';
+import type { StreamsClient } from './client.ts';
 import { NO_METRICS, SILENT_LOG, type StreamsLog, type StreamsMetrics } from './report.ts';
 
 export interface DynamodbStreamsFeedOptions {

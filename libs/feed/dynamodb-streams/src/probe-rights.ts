@@ -7,7 +7,8 @@ import {
   ScanCommand,
 } from '@aws-sdk/client-dynamodb';
 import { DescribeStreamCommand, GetRecordsCommand, GetShardIteratorCommand } from '@aws-sdk/client-dynamodb-streams';
-import type { DynamoClient, StreamsClient } from './client.ts';
+import type { DynamoClient } from '@tidemark/libs-driver-dynamodb';
+import type { StreamsClient } from './client.ts';
 
 export interface Clients {
   readonly client: DynamoClient;

@@ -1,11 +1,12 @@
 import { setTimeout } from 'node:timers/promises';
 import { CreateTableCommand, UpdateTableCommand } from '@aws-sdk/client-dynamodb';
+import { tableDefinition } from '@tidemark/libs-driver-dynamodb';
 import type { Clock, Sleeper } from '@tidemark/libs-kernel';
 import { SeededRandom } from '@tidemark/libs-kernel/testing';
 import { callsOf, deny, first, serverTests, startFaultProxy, throttle } from '@tidemark/tools-services/testing';
 import { connectDynamodbStreams } from './connect.ts';
 import { SPEC_AWS, specTables } from './spec-tables.ts';
-import { leasesTable, OPS_KEY, tableOf } from './tables.ts';
+import { leasesTable, OPS_KEY } from './tables.ts';
 
 const dynamodbTest = serverTests('dynamodb');
 
@@ -86,7 +87,7 @@ describe('the feed of DynamoDB Streams at its start', () => {
       const other = { ...tables, opsTable: `${tables.opsTable}_other` };
       await tables.client.send(
         new CreateTableCommand({
-          ...tableOf(other.opsTable, OPS_KEY),
+          ...tableDefinition(other.opsTable, OPS_KEY),
           StreamSpecification: { StreamEnabled: true, StreamViewType: 'NEW_IMAGE' },
         }),
       );

@@ -1,9 +1,9 @@
 import { GetRecordsCommand, GetShardIteratorCommand } from '@aws-sdk/client-dynamodb-streams';
+import { answerOf, faultOf, nameOf } from '@tidemark/libs-driver-dynamodb';
 import type { FeedChange } from '@tidemark/libs-feed-contract';
 import { backoffMs, type Clock, type Random } from '@tidemark/libs-kernel';
 import type { StreamsClient } from './client.ts';
 import { KEPT_MS, type LeaseRow, SHARD_END, TRIM_HORIZON } from './lease-row.ts';
-import { isThrottled, mapError, nameOf } from './map-error.ts';
 import { readPage, type ReadPage } from './records.ts';
 import type { StreamsLog, StreamsMetrics } from './report.ts';
 
@@ -156,8 +156,8 @@ export class ShardReader {
         // A checkpoint that is no sequence number of this shard leads nowhere for ever.
         if (isOpening && this.#at !== TRIM_HORIZON) return this.#trimmed();
     }
-    metrics.shard(isThrottled(thrown) ? 'throttled' : 'fault');
-    throw mapError(thrown, `the stream's shard ${this.#shardId}`);
+    metrics.shard(answerOf(thrown) === 'throttled' ? 'throttled' : 'fault');
+    throw faultOf(thrown, `the stream's shard ${this.#shardId}`);
   }
 
   async #trimmed(): Promise<Step> {

@@ -1,8 +1,8 @@
+import { inParallel } from '@tidemark/libs-driver-dynamodb';
 import type { Random } from '@tidemark/libs-kernel';
 import { type Control, dueSegments, segmentText } from './control.ts';
 import { type Followed, shardRows } from './discovery.ts';
 import type { Hold } from './hold.ts';
-import { inParallel } from './in-parallel.ts';
 import { planLeases, type SeenLease } from './lease-plan.ts';
 import { freshRow, type LeaseRow } from './lease-row.ts';
 import { LeaseWatch } from './lease-watch.ts';

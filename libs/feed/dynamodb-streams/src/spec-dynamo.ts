@@ -1,5 +1,5 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
-import type { DynamoClient } from './client.ts';
+import type { DynamoClient } from '@tidemark/libs-driver-dynamodb';
 
 export type SpecItem = Record<string, AttributeValue>;
 export interface SpecCall {

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { CreateTableCommand, DynamoDBClient, TransactWriteItemsCommand } from '@aws-sdk/client-dynamodb';
+import { tableDefinition } from '@tidemark/libs-driver-dynamodb';
 import { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
 import type { LeaseRow } from './lease-row.ts';
 import { LeaseTable } from './lease-table.ts';
-import { createLeasesTable, enableStream, OPS_KEY, tableOf } from './tables.ts';
+import { createLeasesTable, enableStream, OPS_KEY } from './tables.ts';
 
 /** Stand-ins take any credentials, but want some. */
 export const SPEC_AWS = { region: 'us-east-1', credentials: { accessKeyId: 'spec', secretAccessKey: 'spec' } };
@@ -36,7 +37,7 @@ export async function specTables(endpoint: string, withStream = true): Promise<S
   const { client, streams } = specClients(endpoint);
   const id = randomUUID();
   const names = { opsTable: `ops_${id}`, leasesTable: `leases_${id}` };
-  await client.send(new CreateTableCommand(tableOf(names.opsTable, OPS_KEY)));
+  await client.send(new CreateTableCommand(tableDefinition(names.opsTable, OPS_KEY)));
   if (withStream) await enableStream(client, names.opsTable, AT_ONCE);
   await createLeasesTable(client, names.leasesTable, AT_ONCE);
   const heads = new Map<string, bigint>();

@@ -1,9 +1,9 @@
 import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
 import { DescribeStreamCommand } from '@aws-sdk/client-dynamodb-streams';
+import { faultOf, type DynamoClient } from '@tidemark/libs-driver-dynamodb';
 import { Fault } from '@tidemark/libs-kernel';
-import type { DynamoClient, StreamsClient } from './client.ts';
+import type { StreamsClient } from './client.ts';
 import type { Shard } from './lineage.ts';
-import { mapError } from './map-error.ts';
 
 /** The newest stream of a table; it can be read for a day after it was switched off. */
 export interface TableStream {
@@ -21,7 +21,7 @@ export async function newestStream(
 ): Promise<TableStream | null> {
   const command = new DescribeTableCommand({ TableName: table });
   const { Table = {} } = await client.send(command, { abortSignal }).catch((thrown: unknown) => {
-    throw mapError(thrown, `the table "${table}"`);
+    throw faultOf(thrown, `the table "${table}"`);
   });
   const { LatestStreamArn: arn, LatestStreamLabel: label, StreamSpecification } = Table;
   if (arn === undefined) return null;
@@ -49,7 +49,7 @@ export async function listShards(
     const from = after === undefined ? {} : { ExclusiveStartShardId: after };
     const command = new DescribeStreamCommand({ StreamArn: arn, ...from });
     const { StreamDescription = {} } = await streams.send(command, { abortSignal }).catch((thrown: unknown) => {
-      throw mapError(thrown, `the stream ${arn}`);
+      throw faultOf(thrown, `the stream ${arn}`);
     });
     for (const { ShardId: id, ParentShardId: parent = null } of StreamDescription.Shards ?? [])
       if (id !== undefined) shards.set(id, { id, parent });

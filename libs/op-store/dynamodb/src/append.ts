@@ -1,3 +1,4 @@
+import type { SendOptions } from '@tidemark/libs-driver-dynamodb';
 import {
   type Clock,
   backoffMs,
@@ -11,7 +12,6 @@ import type { AppendOutcome } from '@tidemark/libs-op-store-contract';
 import { claimSeq, type Op } from '@tidemark/libs-wire';
 import { contended, endOfAppend, noSeqLeft, refusedRound } from './append-fault.ts';
 import { planRound, type Position, type Round, type WaitingOp } from './append-round.ts';
-import type { SendOptions } from './client.ts';
 import { findClaims, type Finding, type Sought, untilShown } from './find-stored.ts';
 import { claimItemBytes, opItemBytes } from './item-size.ts';
 import type { DynamoLog, DynamoMetrics } from './metrics.ts';

@@ -1,6 +1,6 @@
 import { TransactGetItemsCommand } from '@aws-sdk/client-dynamodb';
+import { mapError } from '@tidemark/libs-driver-dynamodb';
 import { burn, type GapParts, isBusy, judgeGaps, truncated } from './gap-check.ts';
-import { mapError } from './map-error.ts';
 import { COUNTER_SEQ, itemKey, toCounter } from './op-item.ts';
 import { JUDGING_MS_MAX } from './read.ts';
 

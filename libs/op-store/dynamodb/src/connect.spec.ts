@@ -90,7 +90,7 @@ describe('the stores of a relay in DynamoDB', () => {
     await stores.close();
   });
 
-  // kills: connect.ts: client: boundedClient(sdk, options.sleeper) }; => client: sdk };
+  // kills: connect.ts: client: boundedClient<DynamoClient>(sdk, options.sleeper) }; => client: sdk };
   test('D1: give up a call that nobody answers after 15 s', async () => {
     const silent = createServer(() => {});
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));

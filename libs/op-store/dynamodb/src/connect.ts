@@ -1,20 +1,13 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { boundedClient, clientSettings, type DynamoClient, type DynamodbPlace } from '@tidemark/libs-driver-dynamodb';
 import type { OpStore, PrefixRegistry, PresenceBoard } from '@tidemark/libs-op-store-contract';
-import { ATTEMPT_MS_MAX, boundedClient } from './bounded-client.ts';
-import type { DynamoClient } from './client.ts';
 import { type DynamoOpStoreOptions, dynamoOpStore } from './op-store.ts';
 import { dynamodbPrefixRegistry } from './prefix-registry.ts';
 import { dynamodbPresenceBoard } from './presence-board.ts';
 import { probe, probeToRead } from './probe.ts';
 import type { TableNames } from './tables.ts';
 
-interface Place {
-  /** Of a stand-in; without it AWS, found by the region. */
-  readonly endpoint?: string | undefined;
-  /** Default: what the SDK finds in its environment. */
-  readonly region?: string | undefined;
-  /** Default: what the SDK finds in its environment. */
-  readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string } | undefined;
+interface Place extends DynamodbPlace {
   /** Calls in flight at most; more wait for a connection. Default 200. */
   readonly callsMax?: number;
 }
@@ -55,13 +48,15 @@ export async function connectDynamodbLog(options: DynamodbLogOptions): Promise<O
   return (await opened(options, (client) => probeToRead({ ...options, client }, opsTable, setting))).opStore;
 }
 
+const CALLS_MAX = 200;
+
 /** On one client, which the store's close ends. */
 async function opened<O extends StoreOptions & { readonly opsTable: string }>(
   options: O,
   look: (client: DynamoClient) => Promise<void>,
 ) {
-  const sdk = openClient(options);
-  const parts = { ...options, client: boundedClient(sdk, options.sleeper) };
+  const sdk = new DynamoDBClient(clientSettings(options, options.callsMax ?? CALLS_MAX));
+  const parts = { ...options, client: boundedClient<DynamoClient>(sdk, options.sleeper) };
   const opStore = dynamoOpStore({ ...parts, table: options.opsTable });
   const close = async (): Promise<void> => {
     await opStore.close();
@@ -74,26 +69,4 @@ async function opened<O extends StoreOptions & { readonly opsTable: string }>(
     sdk.destroy();
     throw thrown;
   }
-}
-
-const CONNECT_MS_MAX = 2000;
-
-/** The SDK repeats a call that was throttled, or that nobody answered, twice. */
-const ATTEMPTS_MAX = 3;
-
-function openClient({ endpoint, region, credentials, callsMax = 200 }: Place): DynamoDBClient {
-  return new DynamoDBClient({
-    ...(endpoint === undefined ? {} : { endpoint }),
-    ...(region === undefined ? {} : { region }),
-    ...(credentials === undefined ? {} : { credentials }),
-    maxAttempts: ATTEMPTS_MAX,
-    requestHandler: {
-      requestTimeout: ATTEMPT_MS_MAX,
-      // Without this a slow request is only logged.
-      throwOnRequestTimeout: true,
-      connectionTimeout: CONNECT_MS_MAX,
-      httpsAgent: { maxSockets: callsMax },
-      httpAgent: { maxSockets: callsMax },
-    },
-  });
 }

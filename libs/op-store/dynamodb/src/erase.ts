@@ -4,9 +4,10 @@ import {
   TransactWriteItemsCommand,
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
+import { answerOf, mapWriteError, nameOf } from '@tidemark/libs-driver-dynamodb';
 import { asFault, backoffMs, Fault, type Random, type Sleeper } from '@tidemark/libs-kernel';
 import { claimSeq } from '@tidemark/libs-wire';
-import { answerOf, isCorrupt, mapWriteError, nameOf } from './map-error.ts';
+import { isCorrupt } from './corrupt.ts';
 import type { DynamoLog } from './metrics.ts';
 import { COUNTER_SEQ, type Item, itemKey, toSeq } from './op-item.ts';
 import type { OpsTable } from './ops-table.ts';

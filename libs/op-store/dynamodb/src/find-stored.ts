@@ -1,7 +1,6 @@
+import { inParallel, type SendOptions } from '@tidemark/libs-driver-dynamodb';
 import { backoffMs, Fault, type Random, type Sleeper } from '@tidemark/libs-kernel';
 import type { WaitingOp } from './append-round.ts';
-import type { SendOptions } from './client.ts';
-import { inParallel } from './in-parallel.ts';
 import { type Claim, type Item, toClaim, toSeq } from './op-item.ts';
 import type { OpsTable } from './ops-table.ts';
 

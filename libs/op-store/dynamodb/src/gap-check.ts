@@ -1,8 +1,8 @@
 import { type CancellationReason, TransactGetItemsCommand } from '@aws-sdk/client-dynamodb';
+import { answerOf, mapError, nameOf } from '@tidemark/libs-driver-dynamodb';
 import { type Clock, Fault } from '@tidemark/libs-kernel';
 import type { BurnedMemory, SeqRange } from './burned-seqs.ts';
 import { type Gap, type Group, groupsOf, type ShownOp } from './gap-groups.ts';
-import { answerOf, mapError, nameOf } from './map-error.ts';
 import type { DynamoLog, DynamoMetrics } from './metrics.ts';
 import { itemKey } from './op-item.ts';
 import type { OpsTable } from './ops-table.ts';

@@ -1,4 +1,4 @@
-export type { DynamoClient, DynamoCommand, SendOptions } from './client.ts';
+export type { DynamoClient, DynamoCommand, SendOptions } from '@tidemark/libs-driver-dynamodb';
 export {
   connectDynamodb,
   connectDynamodbLog,

@@ -1,10 +1,10 @@
+import type { DynamoClient } from '@tidemark/libs-driver-dynamodb';
 import { asFault, type Clock, Fault, PULL_PAGE_BYTES_MAX, type Random, type Sleeper } from '@tidemark/libs-kernel';
 import type { OpStore } from '@tidemark/libs-op-store-contract';
 import { Append } from './append.ts';
 import { ROUND_OPS_MAX } from './append-round.ts';
 import { burnedThrough } from './burned-through.ts';
 import { BurnedMemory } from './burned-seqs.ts';
-import type { DynamoClient } from './client.ts';
 import { erase } from './erase.ts';
 import { fittingOf, refusalOf } from './item-size.ts';
 import type { DynamoLog, DynamoMetrics } from './metrics.ts';

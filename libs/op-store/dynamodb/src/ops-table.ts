@@ -5,8 +5,7 @@ import {
   type QueryCommandInput,
   type QueryCommandOutput,
 } from '@aws-sdk/client-dynamodb';
-import type { DynamoClient, SendOptions } from './client.ts';
-import { mapError } from './map-error.ts';
+import { mapError, type DynamoClient, type SendOptions } from '@tidemark/libs-driver-dynamodb';
 import { type Claim, type Counter, type Item, itemKey, toClaim, toCounter, toSeq } from './op-item.ts';
 
 export interface QueriedPage {

@@ -1,9 +1,8 @@
 import { type CancellationReason, GetItemCommand, TransactWriteItemsCommand } from '@aws-sdk/client-dynamodb';
+import { mapError, mapWriteError, nameOf, type DynamoClient } from '@tidemark/libs-driver-dynamodb';
 import { type Clock, Fault, type Random, type Sleeper, backoffMs } from '@tidemark/libs-kernel';
 import { PREFIX_CANDIDATES_MAX, type PrefixRegistry, type Registration } from '@tidemark/libs-op-store-contract';
 import { prefixCandidate } from '@tidemark/libs-wire';
-import type { DynamoClient } from './client.ts';
-import { mapError, mapWriteError, nameOf } from './map-error.ts';
 import { assertStorable, registryKey } from './registry-key.ts';
 import { PREFIX_ITEM, settleClaim, UUID_ITEM } from './settle-claim.ts';
 

@@ -1,8 +1,7 @@
 import { type AttributeValue, PutItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
+import { mapError, mapWriteError, type DynamoClient } from '@tidemark/libs-driver-dynamodb';
 import { Fault, compareUtf8 } from '@tidemark/libs-kernel';
 import type { PresenceBoard, PresentMachine, PresentMachines } from '@tidemark/libs-op-store-contract';
-import type { DynamoClient } from './client.ts';
-import { mapError, mapWriteError } from './map-error.ts';
 import { assertStorable, isStreamId } from './registry-key.ts';
 
 export interface PresenceParts {

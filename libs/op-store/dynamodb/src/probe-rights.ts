@@ -6,8 +6,7 @@ import {
   type TransactWriteItem,
   TransactWriteItemsCommand,
 } from '@aws-sdk/client-dynamodb';
-import type { DynamoClient } from './client.ts';
-import { nameOf } from './map-error.ts';
+import { nameOf, type DynamoClient } from '@tidemark/libs-driver-dynamodb';
 
 /** One call that is refused when an action is not allowed, and changes nothing in any case. */
 export interface Right {
@@ -89,10 +88,4 @@ export function cancelledAs(thrown: unknown): 'allowed' | 'throttled' | null {
     /^(ConditionalCheckFailed|TransactionConflict)$/.test(Code),
   );
   return isJudged ? 'allowed' : null;
-}
-
-/** The action that was denied, as DynamoDB names it, else what was asked for; null when nothing was denied. */
-export function deniedAction(thrown: unknown, asked: string): string | null {
-  if (nameOf(thrown) !== 'AccessDeniedException') return null;
-  return /dynamodb:\w+/.exec((thrown as Error).message)?.[0] ?? asked;
 }

@@ -1,14 +1,20 @@
-import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
-import { Fault, type Random, type Sleeper, backoffMs } from '@tidemark/libs-kernel';
-import type { DynamoClient } from './client.ts';
-import { mapError, nameOf } from './map-error.ts';
-import { LOG_RIGHTS, OPS_RIGHTS, REGISTRY_RIGHTS, type Right, cancelledAs, deniedAction } from './probe-rights.ts';
-import { hasKey, keyText, OPS_KEY, REGISTRY_KEY, tableDefinition, type TableKey, type TableNames } from './tables.ts';
+import {
+  denial,
+  deniedAction,
+  type DynamoClient,
+  type LookWaits,
+  shapeOf,
+  tableCalled,
+  type TableKey,
+  tableDefinition,
+  unthrottled,
+} from '@tidemark/libs-driver-dynamodb';
+import { Fault } from '@tidemark/libs-kernel';
+import { LOG_RIGHTS, OPS_RIGHTS, REGISTRY_RIGHTS, type Right, cancelledAs } from './probe-rights.ts';
+import { OPS_KEY, REGISTRY_KEY, type TableNames } from './tables.ts';
 
-export interface LookParts {
+export interface LookParts extends LookWaits {
   readonly client: DynamoClient;
-  readonly sleeper: Sleeper;
-  readonly random: Random;
 }
 
 export type ProbeParts = LookParts & TableNames;
@@ -20,10 +26,6 @@ interface ProbedTable {
   readonly key: TableKey;
   readonly rights: readonly Right[];
 }
-
-/** A throttled look is repeated: a deployment starts all its relays at once. */
-export const LOOKS_MAX = 8;
-const LOOK_BACKOFF = { baseMs: 100, ceilingMs: 5000 };
 
 /**
  * Looks whether a relay can work on these tables, without writing anything: both are there, active and of the right key, and every right
@@ -51,71 +53,30 @@ function refuse(problems: readonly string[]): void {
 }
 
 async function problemsOf(parts: LookParts, table: ProbedTable): Promise<string[]> {
-  const shape = await unthrottled(parts, table, () => shapeProblem(parts.client, table));
+  const { client } = parts;
+  const { name, setting, key, rights } = table;
+  const look = <T>(at: () => Promise<T>): Promise<T> => unthrottled(parts, tableCalled(name), at);
+  const shape = await look(() => shapeOf(client, tableDefinition(name, key)));
+  const problems = shape.kind === 'fit' ? [] : [shape.problem];
   // A table that is not there denies everything, in words that say less.
-  if (shape?.kind === 'unfit') return [shape.problem];
-  const problems = shape === null ? [] : [shape.problem];
-  for (const right of table.rights) {
-    const denied = await unthrottled(parts, table, () => rightProblem(parts.client, table, right));
-    if (denied !== null) problems.push(denied);
-  }
-  return problems;
-}
-
-/** `unknown`: what the table is like may not be asked. */
-type ShapeProblem = { readonly kind: 'unfit' | 'unknown'; readonly problem: string };
-
-async function shapeProblem(client: DynamoClient, table: ProbedTable): Promise<ShapeProblem | null> {
-  const { name, setting, key } = table;
-  const unfit = (problem: string): ShapeProblem => ({ kind: 'unfit', problem });
-  try {
-    const { Table = {} } = await client.send(new DescribeTableCommand({ TableName: name }));
-    if (!hasKey(Table, key)) {
-      const wanted = keyText(tableDefinition(name, key));
-      return unfit(`${setting}: the table "${name}" has the key (${keyText(Table)}), and needs (${wanted})`);
+  if (shape.kind !== 'unfit')
+    for (const right of rights) {
+      const denied = await look(() => rightProblem(client, name, right));
+      if (denied !== null) problems.push(denied);
     }
-    if (Table.TableStatus === 'ACTIVE' || Table.TableStatus === 'UPDATING') return null;
-  } catch (thrown) {
-    if (nameOf(thrown) === 'ResourceNotFoundException') return unfit(`${setting}: there is no table "${name}"`);
-    const action = deniedAction(thrown, 'dynamodb:DescribeTable');
-    if (action !== null) return { kind: 'unknown', problem: denial(table, action) };
-    throw thrown;
-  }
-  throw new Fault('unavailable', `the table "${name}" is not active yet`);
+  return problems.map((problem) => `${setting}: ${problem}`);
 }
 
-async function rightProblem(client: DynamoClient, table: ProbedTable, right: Right): Promise<string | null> {
+async function rightProblem(client: DynamoClient, table: string, right: Right): Promise<string | null> {
   try {
-    await right.use(client, table.name);
+    await right.use(client, table);
     return null;
   } catch (thrown) {
     const end = cancelledAs(thrown);
     if (end === 'allowed') return null;
-    if (end === 'throttled') throw new Fault('unavailable', `the table "${table.name}" takes no more now`);
+    if (end === 'throttled') throw new Fault('unavailable', `the table "${table}" takes no more now`);
     const action = deniedAction(thrown, right.actions);
-    if (action !== null) return denial(table, action);
+    if (action !== null) return denial(action, table);
     throw thrown;
   }
-}
-
-function denial({ name, setting }: ProbedTable, action: string): string {
-  return `${setting}: ${action} is not allowed on the table "${name}"`;
-}
-
-async function unthrottled<T>(parts: LookParts, { name }: ProbedTable, look: () => Promise<T>): Promise<T> {
-  for (let looks = 1; ; looks++) {
-    try {
-      return await look();
-    } catch (thrown) {
-      if (nameOf(thrown) === 'CredentialsProviderError') throw nobody(thrown as Error);
-      const fault = mapError(thrown, name);
-      if (fault.code !== 'unavailable' || looks === LOOKS_MAX) throw fault;
-    }
-    await parts.sleeper.sleep(backoffMs(looks - 1, LOOK_BACKOFF, parts.random));
-  }
-}
-
-function nobody(cause: Error): Fault {
-  const ways = 'AWS_ACCESS_KEY_ID with AWS_SECRET_ACCESS_KEY, AWS_PROFILE, or a role of the container or machine';
-  return new Fault('misconfigured', `no AWS credentials were found: ${ways} (${cause.message})`, { cause });
 }

@@ -1,6 +1,6 @@
 import type { SeenOp } from '@tidemark/libs-op-store-contract';
 import { opTextBytes } from '@tidemark/libs-wire';
-import { isCorrupt } from './map-error.ts';
+import { isCorrupt } from './corrupt.ts';
 import { type Item, toSeq, toSequencedOp } from './op-item.ts';
 import type { OpsTable } from './ops-table.ts';
 

@@ -2,7 +2,7 @@ import { backoffMs, type Random, type Sleeper } from '@tidemark/libs-kernel';
 import type { ReadPage, SequencedOp } from '@tidemark/libs-op-store-contract';
 import { opTextBytes } from '@tidemark/libs-wire';
 import { type GapParts, judgeGaps } from './gap-check.ts';
-import { isCorrupt } from './map-error.ts';
+import { isCorrupt } from './corrupt.ts';
 import { type Item, toSequencedOp } from './op-item.ts';
 
 export interface ReadParts extends GapParts {

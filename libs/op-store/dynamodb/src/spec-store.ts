@@ -1,10 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
 import { DeleteItemCommand, GetItemCommand } from '@aws-sdk/client-dynamodb';
+import type { DynamoClient, DynamoCommand, SendOptions } from '@tidemark/libs-driver-dynamodb';
 import type { Clock, Sleeper } from '@tidemark/libs-kernel';
 import { ManualTime, SeededRandom } from '@tidemark/libs-kernel/testing';
 import type { OpStore } from '@tidemark/libs-op-store-contract';
 import type { Op } from '@tidemark/libs-wire';
-import type { DynamoClient, DynamoCommand, SendOptions } from './client.ts';
 import type { HoleEnd, RoundEnd } from './metrics.ts';
 import { type Item, itemKey, opItem } from './op-item.ts';
 import { dynamoOpStore, type DynamoOpStoreOptions } from './op-store.ts';

@@ -1,9 +1,9 @@
 import { ScanCommand } from '@aws-sdk/client-dynamodb';
+import { inParallel, mapError } from '@tidemark/libs-driver-dynamodb';
 import { compareUtf8 } from '@tidemark/libs-kernel';
 import type { StreamHead, StreamState } from '@tidemark/libs-op-store-contract';
 import { I64_MAX } from '@tidemark/libs-wire';
-import { inParallel } from './in-parallel.ts';
-import { isCorrupt, mapError } from './map-error.ts';
+import { isCorrupt } from './corrupt.ts';
 import type { DynamoLog } from './metrics.ts';
 import { type Item, itemKey } from './op-item.ts';
 import type { OpsTable } from './ops-table.ts';

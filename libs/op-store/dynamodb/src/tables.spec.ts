@@ -1,7 +1,8 @@
 import { DescribeTableCommand, DescribeTimeToLiveCommand } from '@aws-sdk/client-dynamodb';
+import { keyText } from '@tidemark/libs-driver-dynamodb';
 import { serverTests } from '@tidemark/tools-services/testing';
 import { specTables } from './spec-tables.ts';
-import { createTables, keyText } from './tables.ts';
+import { createTables } from './tables.ts';
 
 const dynamodbTest = serverTests('dynamodb');
 const sleeper = { sleep: async () => {} };

@@ -1,8 +1,7 @@
 import { type CancellationReason, TransactWriteItemsCommand } from '@aws-sdk/client-dynamodb';
+import { answerOf, isCertain, mapWriteError, nameOf, type SendOptions } from '@tidemark/libs-driver-dynamodb';
 import type { Random } from '@tidemark/libs-kernel';
 import { type Round, transactItems } from './append-round.ts';
-import type { SendOptions } from './client.ts';
-import { answerOf, isCertain, mapWriteError, nameOf } from './map-error.ts';
 import type { OpsTable } from './ops-table.ts';
 import { type Settled, settleRound } from './settle-round.ts';
 

@@ -1,4 +1,4 @@
-import type { SendOptions } from './client.ts';
+import type { SendOptions } from '@tidemark/libs-driver-dynamodb';
 
 /** Nobody waits any longer for what was asked. */
 export class Unwanted extends Error {

@@ -113,7 +113,7 @@ export const FIRST_EPOCH = 1;
  * its saveMark answers conflict for ever (FLD-5).
  *
  * Any number of workers share one store. Faults: `unavailable`, `unknown_outcome`, `disk_full`, `corrupt`, `misconfigured`, `internal`,
- * and those of `apply`. After `unknown_outcome` every call may be repeated as it is.
+ * and those of `apply`. After one whose outcome is unknown every call may be repeated as it is.
  */
 export interface Views {
   /** The mark of the stream's shown epoch; null when nothing is shown yet. */

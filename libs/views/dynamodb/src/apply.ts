@@ -1,10 +1,10 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import { inParallel, mapWriteError } from '@tidemark/libs-driver-dynamodb';
 import { Fault } from '@tidemark/libs-kernel';
 import { type ViewChange, assertWellFormed, changeFault, strongest } from '@tidemark/libs-views-contract';
 import { type CellWrite, cellBytes, cellWrite, changes, condition } from './cells.ts';
-import { inParallel } from './in-parallel.ts';
 import { SORT_KEY_BYTES_MAX, assertStorableStream, documentKey, fitsKey } from './keys.ts';
-import { isTooLarge, mapWriteError } from './map-error.ts';
+import { isTooLarge } from './too-large.ts';
 import type { Update, ViewsTable } from './views-table.ts';
 
 export interface ApplyParts {

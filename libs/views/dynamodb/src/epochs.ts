@@ -1,6 +1,6 @@
+import { inParallel } from '@tidemark/libs-driver-dynamodb';
 import { Fault } from '@tidemark/libs-kernel';
 import { FIRST_EPOCH, NOTHING_FOLDED, type Revisions, type StoredMark } from '@tidemark/libs-views-contract';
-import { inParallel } from './in-parallel.ts';
 import { MARK, type SortKeys, assertStorableStream, epochKeys, isStream, parkedKeys } from './keys.ts';
 import { type MarkItem, epochOf, lastEpoch, markMap } from './mark-item.ts';
 import { register } from './marks.ts';

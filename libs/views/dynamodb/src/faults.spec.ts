@@ -65,7 +65,7 @@ faultTest('OPS-6: what DynamoDB throttles is unavailable and not done', async ({
 });
 
 faultTest('FLD-9: a write that nobody answered is unknown, and a repeat finds it done', async ({ views, proxy }) => {
-  const unknown = { code: 'unknown_outcome', outcome: 'unknown' };
+  const unknown = { code: 'unavailable', outcome: 'unknown', retryAfterMs: 1000 };
   proxy.add(loseAnswer(first(1, updates)));
   await expect(views.apply(STREAM, 1, [change('a', 1)])).rejects.toMatchObject(unknown);
   await views.apply(STREAM, 1, [change('a', 1)]);
@@ -136,7 +136,10 @@ faultTest('OPS-6: a server that fails is unavailable for reads, and unknown for 
   proxy.add(fail(() => true, 'InternalServerError', 500));
   await expect(views.mark(STREAM)).rejects.toMatchObject({ code: 'unavailable' });
   await expect(views.ping()).rejects.toMatchObject({ code: 'unavailable' });
-  await expect(views.apply(STREAM, 1, [change('a', 1)])).rejects.toMatchObject({ code: 'unknown_outcome' });
+  await expect(views.apply(STREAM, 1, [change('a', 1)])).rejects.toMatchObject({
+    code: 'unavailable',
+    outcome: 'unknown',
+  });
   await expect(views.dropEpochs(STREAM, 10)).rejects.toMatchObject({ code: 'unavailable' });
 });
 

@@ -7,10 +7,10 @@ import {
   UpdateItemCommand,
   type UpdateItemCommandInput,
 } from '@aws-sdk/client-dynamodb';
+import { mapError, mapWriteError, nameOf, type DynamoClient } from '@tidemark/libs-driver-dynamodb';
 import { Fault } from '@tidemark/libs-kernel';
-import type { DynamoClient } from './client.ts';
 import { type Item, type SortKeys, keyOf } from './keys.ts';
-import { isTooLarge, mapError, mapWriteError, nameOf } from './map-error.ts';
+import { isTooLarge } from './too-large.ts';
 
 /** `refused`: the condition did not hold on the item as it was, or on none. */
 export type Updated = { readonly kind: 'written' } | { readonly kind: 'refused'; readonly item: Item | undefined };

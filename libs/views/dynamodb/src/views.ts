@@ -1,7 +1,7 @@
+import type { DynamoClient } from '@tidemark/libs-driver-dynamodb';
 import { Fault } from '@tidemark/libs-kernel';
 import type { Views } from '@tidemark/libs-views-contract';
 import { apply } from './apply.ts';
-import type { DynamoClient } from './client.ts';
 import { readDocument, readPage } from './documents.ts';
 import { abandonBuild, dropEpochs, startBuild, switchTo } from './epochs.ts';
 import { listMarks, readMark, saveMark } from './marks.ts';
@@ -23,7 +23,7 @@ const PROBED_STREAM = 'tidemark probe';
 
 /**
  * Views in one DynamoDB table, which any number of workers share. No I/O happens before the first call, and nothing is repeated here: what
- * DynamoDB throttles is `unavailable` and not done, what nobody answered `unknown_outcome`; any call may be repeated.
+ * DynamoDB throttles is `unavailable` and not done, a write that nobody answered `unavailable` and unknown; any call may be repeated.
  *
  * `apply` writes each document of a call by itself: after a fault, or the end of the process, some are stored, each with all its changes
  * (70, or 400 KB, to a request) or none. A document takes at most 400 KB, names and removed members counted, and stays as it was when a write would make

@@ -1,5 +1,6 @@
 import { Fault } from '@tidemark/libs-kernel';
-import { answerOf, isCertain, mapError, mapWriteError } from './map-error.ts';
+import { faultOf, mapError, mapWriteError } from './map-error.ts';
+import { answerOf, isCertain } from './meaning.ts';
 
 function thrown(name: string, fields: object = { $metadata: { httpStatusCode: 400, attempts: 1 } }): Error {
   return Object.assign(new Error('as it was said\nin two lines'), { name, ...fields });
@@ -11,6 +12,7 @@ const REFUSED = [
   ['UnrecognizedClientException', 'misconfigured'],
   ['InvalidSignatureException', 'misconfigured'],
   ['ExpiredTokenException', 'misconfigured'],
+  ['RequestTimeTooSkewed', 'misconfigured'],
   ['CredentialsProviderError', 'misconfigured'],
   ['ValidationException', 'misconfigured'],
   ['IdempotentParameterMismatchException', 'internal'],
@@ -20,15 +22,22 @@ const REFUSED = [
 
 const THROTTLED = [
   'ThrottlingException',
+  'Throttling',
   'ProvisionedThroughputExceededException',
   'RequestLimitExceeded',
+  'RequestThrottled',
+  'LimitExceededException',
+  'TooManyRequestsException',
   'TransactionConflictException',
+  'ReplicatedWriteConflictException',
 ];
 
 const SILENT: readonly Error[] = [
   thrown('TransactionInProgressException'),
   thrown('InternalServerError', { $metadata: { httpStatusCode: 500 } }),
   thrown('ServiceUnavailable', { $metadata: { httpStatusCode: 503 } }),
+  thrown('SomethingNew', { $fault: 'server' }),
+  thrown('RequestTimeout'),
   thrown('TimeoutError', { $metadata: { attempts: 3 } }),
   thrown('AbortError', {}),
   thrown('Error', { code: 'ECONNREFUSED' }),
@@ -38,6 +47,7 @@ const SILENT: readonly Error[] = [
 ];
 
 describe('what DynamoDB, the SDK or the network said', () => {
+  // kills: meaning.ts: const denied: Meaning = { code: 'misconfigured' => const denied: Meaning = { code: 'unavailable'
   it.each(REFUSED)('DDP-6: %s is %s, of a read and of a write, and nothing is done', (name, code) => {
     for (const map of [mapError, mapWriteError])
       expect(map(thrown(name), 'ops')).toMatchObject({
@@ -55,6 +65,7 @@ describe('what DynamoDB, the SDK or the network said', () => {
     expect(answerOf(thrown(name))).toBe('throttled');
   });
 
+  // kills: meaning.ts: export const SILENT: Meaning = { code: 'unavailable' => export const SILENT: Meaning = { code: 'internal'
   it.each(SILENT.map((error) => [error.name, error] as const))(
     'D1, D2, OPS-6: no answer (%s) is unavailable, and of a write with an unknown outcome',
     (_, error) => {
@@ -69,7 +80,7 @@ describe('what DynamoDB, the SDK or the network said', () => {
     },
   );
 
-  // kills: map-error.ts: && attemptsOf(thrown) <= 1 => && true
+  // kills: meaning.ts: && attemptsOf(thrown) <= 1 => && true
   it('D1, OPS-6: a refusal is certain only of the first attempt', () => {
     const attempts = (n: number) => thrown('ThrottlingException', { $metadata: { attempts: n } });
     expect([isCertain(attempts(1)), isCertain(attempts(2))]).toEqual([true, false]);
@@ -83,5 +94,12 @@ describe('what DynamoDB, the SDK or the network said', () => {
     for (const map of [mapError, mapWriteError])
       expect(map(new TypeError('x is not a function'), 'ops')).toMatchObject({ code: 'internal', outcome: 'unknown' });
     expect(mapError(undefined, 'ops')).toMatchObject({ code: 'internal' });
+  });
+
+  it('FLD-4: what is no table is called as the caller calls it', () => {
+    const failing = thrown('InternalServerError', { $metadata: { httpStatusCode: 500 } });
+    expect(faultOf(failing, 'the stream s').message).toMatch(/^the stream s cannot do it now \(InternalServerError: /);
+    const broken = thrown('Error', { code: 'ECONNRESET' });
+    expect(faultOf(broken, 'the stream s').message).toMatch(/^the stream s does not answer \(/);
   });
 });

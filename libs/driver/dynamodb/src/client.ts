@@ -18,7 +18,7 @@ export interface SendOptions {
 }
 
 /**
- * What this adapter uses of the SDK's DynamoDBClient, which is one. Whatever it throws is judged by `name`, `$metadata` and the
+ * What adapters use of the SDK's DynamoDBClient, which is one. Whatever it throws is judged by `name`, `code`, `$fault`, `$metadata` and the
  * CancellationReasons alone, so anything that answers the same commands may stand in for it.
  */
 export interface DynamoClient {
