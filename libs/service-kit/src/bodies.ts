@@ -46,12 +46,15 @@ export function refuseEncoded(request: FastifyRequest, reply: FastifyReply, comp
 
 /** A body in a coding is read as its content. Of that, and of a body in chunks, bytes are set aside as they come, bounded like those of any body. */
 export function countBodies(fastify: FastifyInstance, load: HttpLoad): void {
+  fastify.decorateRequest('heldBytes', undefined);
+  fastify.addHook('onClose', async () => load.close());
   fastify.addHook('preParsing', (request, reply, payload, done) => {
+    load.awaitBody(request, reply);
     const coding = codingOf(request);
     if (coding === null && request.headers['transfer-encoding'] === undefined) return done(null, payload);
     const rules = {
       bytesMax: request.routeOptions.bodyLimit,
-      take: load.growingBody(request, reply),
+      take: (bytes: number) => load.holdBody(request, reply, bytes),
       tooLarge: () => bodyTooLarge(request),
     };
     done(null, coding === null ? counted(request.raw, rules) : inflated(request.raw, coding, rules));

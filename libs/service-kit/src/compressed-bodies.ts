@@ -47,7 +47,8 @@ export function inflated(raw: IncomingMessage, coding: string, rules: BodyRules)
   let receivedBytes = 0;
   raw.on('data', (chunk: Buffer) => (receivedBytes += chunk.length));
   const cut = () => raw.complete || decoder.destroy(corrupt(coding));
-  raw.once('close', cut);
+  const refused = (thrown: Error) => void (thrown instanceof Fault && decoder.destroy(thrown));
+  raw.once('close', cut).on('error', refused);
   // Whoever reads hears of it; before that nobody does.
   decoder.on('error', () => {});
   raw.pipe(decoder);
@@ -55,7 +56,7 @@ export function inflated(raw: IncomingMessage, coding: string, rules: BodyRules)
   const wasAll = () => raw.readableEnded && decoder.bytesWritten === receivedBytes;
   const pieces = Readable.from(piecesOf(decoder, coding, wasAll, rules), { objectMode: false });
   pieces.once('close', () => {
-    raw.off('close', cut);
+    raw.off('close', cut).off('error', refused);
     raw.unpipe(decoder);
     decoder.destroy();
   });

@@ -22,8 +22,9 @@ export function counted(raw: IncomingMessage, { bytesMax, take, tooLarge }: Body
     },
   });
   const cut = () => raw.complete || pieces.destroy(new Fault('malformed', 'invalid request body'));
-  raw.once('close', cut);
-  pieces.once('close', () => raw.off('close', cut));
+  const refused = (thrown: Error) => void (thrown instanceof Fault && pieces.destroy(thrown));
+  raw.once('close', cut).on('error', refused);
+  pieces.once('close', () => raw.off('close', cut).off('error', refused));
   // Whoever reads hears of it; before that nobody does.
   pieces.on('error', () => {});
   return raw.pipe(pieces);

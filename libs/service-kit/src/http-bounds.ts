@@ -12,6 +12,11 @@ export interface HttpBounds {
   /** The head of a request must have arrived after this time, all of it after the other: else 408. */
   readonly headMsMax: number;
   readonly requestMsMax: number;
+  /** Bytes of a body that must come in a second, on average after the grace; 0: any pace will do. Else 408. */
+  readonly bodyBytesPerSecMin: number;
+  readonly bodyGraceMs: number;
+  /** A body that came faster than it must may stall for what it has saved, and no longer than this. */
+  readonly bodyStallMsMax: number;
   /** A reader that takes nothing of an answer for this long is cut off. */
   readonly stalledMsMax: number;
   /** How long the rest of a body that is refused is read and dropped before its connection closes. */
@@ -24,6 +29,9 @@ export const HTTP_BOUNDS: HttpBounds = {
   pipelinedMax: 64,
   headMsMax: 20_000,
   requestMsMax: 120_000,
+  bodyBytesPerSecMin: 1024,
+  bodyGraceMs: 10_000,
+  bodyStallMsMax: 30_000,
   stalledMsMax: 120_000,
   lingerMsMax: 5000,
 };

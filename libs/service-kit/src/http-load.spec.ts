@@ -95,7 +95,7 @@ describe('bodies', () => {
     expect(await heldBytes('bodies')).toBe(0);
   });
 
-  // kills: http-load.ts: this.#bodies.release(bytes) => void bytes
+  // kills: http-load.ts: this.#bodies.release(request.heldBytes ?? 0); => void 0;
   test('OPS-4, H10: a body that is cut gives its bytes back, five hundred times', async () => {
     server = await SpecServer.start({ bounds: { bodiesBytesMax: 1000 } });
     for (let i = 0; i < 500; i += 10) {

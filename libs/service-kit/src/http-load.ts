@@ -1,7 +1,8 @@
 import type { IncomingMessage, RequestListener, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Fault } from '@tidemark/libs-kernel';
+import { type Clock, Fault, type Sleeper } from '@tidemark/libs-kernel';
+import { BodyPace } from './body-pace.ts';
 import { ByteBudget } from './byte-budget.ts';
 import { type HttpBounds, RETRY_AFTER_MS } from './http-bounds.ts';
 import { httpServer } from './http-server.ts';
@@ -10,8 +11,21 @@ import { Traffic } from './traffic.ts';
 
 type Bound = 'connections' | 'requests' | 'pipelined' | 'bodies' | 'answers';
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What is set aside for its body; undefined: nothing yet, null: all was given back. */
+    heldBytes: number | null | undefined;
+  }
+}
+
 /** Asked by whoever decides whether the process lives: answered whatever the load. */
 const PROBES: readonly (string | undefined)[] = ['/livez', '/readyz', '/metrics'];
+
+interface LoadParts {
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  readonly sleeper: Sleeper;
+}
 
 /** What a process has taken on over HTTP, held to its bounds (OPS-4). */
 export class HttpLoad {
@@ -19,14 +33,16 @@ export class HttpLoad {
   readonly servers: Server[] = [];
   readonly bounds: HttpBounds;
   readonly #bodies: ByteBudget;
+  readonly #pace: BodyPace;
   readonly #answers: ByteBudget;
   /** Bytes of answers that are held, with the number of answers that share them. */
   readonly #shared = new Map<unknown, number>();
   readonly #surplus = new WeakSet<Socket>();
   readonly #refused;
 
-  constructor(bounds: HttpBounds, metrics: Metrics) {
+  constructor(bounds: HttpBounds, { metrics, clock, sleeper }: LoadParts) {
     this.bounds = bounds;
+    this.#pace = new BodyPace(bounds, clock, sleeper);
     this.#bodies = new ByteBudget(bounds.bodiesBytesMax);
     this.#answers = new ByteBudget(bounds.bodiesBytesMax);
     const held = () => ({ bodies: this.#bodies.held, answers: this.#answers.held });
@@ -63,27 +79,34 @@ export class HttpLoad {
    */
   reserveBody(request: FastifyRequest, reply: FastifyReply): void {
     const bytes = bodyBytes(request);
-    if (bytes === 0) return;
     if (bytes > request.routeOptions.bodyLimit) throw bodyTooLarge(request);
-    if (!this.#bodies.reserve(bytes)) throw this.#refusal('bodies');
-    this.traffic.whenEnded(request.raw, reply.raw, () => this.#bodies.release(bytes));
+    if (bytes > 0) this.holdBody(request, reply, bytes);
   }
 
   /**
-   * For a body whose size shows while it is read: sets bytes aside, until the end of the answer. Throws the Fault `overloaded` when there is
-   * no room for them.
+   * Sets bytes aside, until the end of the answer: also for a body whose size shows while it is read. Fault `overloaded` when there is no
+   * room for them.
    */
-  growingBody(request: FastifyRequest, reply: FastifyReply): (bytes: number) => void {
-    let held: number | null = 0;
-    this.traffic.whenEnded(request.raw, reply.raw, () => {
-      this.#bodies.release(held ?? 0);
-      held = null;
-    });
-    return (bytes) => {
-      if (held === null) throw new Fault('malformed', 'invalid request body');
-      if (!this.#bodies.reserve(bytes)) throw this.#refusal('bodies');
-      held += bytes;
-    };
+  holdBody(request: FastifyRequest, reply: FastifyReply, bytes: number): void {
+    const held = request.heldBytes;
+    if (held === null) throw new Fault('malformed', 'invalid request body');
+    if (!this.#bodies.reserve(bytes)) throw this.#refusal('bodies');
+    request.heldBytes = (held ?? 0) + bytes;
+    if (held === undefined) this.traffic.whenEnded(request.raw, reply.raw, () => this.dropBody(request));
+  }
+
+  /** Nothing more is held of its body: what still comes of it is not kept. */
+  dropBody(request: FastifyRequest): void {
+    this.#bodies.release(request.heldBytes ?? 0);
+    request.heldBytes = null;
+  }
+
+  /** A body that is about to be read must come at a pace. */
+  awaitBody(request: FastifyRequest, reply: FastifyReply): void {
+    const { raw } = request;
+    if (isRead(raw)) return;
+    const stop = this.#pace.watch(raw, bodyBytes(request), () => void this.#refused.inc({ bound: 'pace' }));
+    this.traffic.whenEnded(raw, reply.raw, stop);
   }
 
   /**
@@ -100,6 +123,11 @@ export class HttpLoad {
     this.#hold(payload);
     this.traffic.whenEnded(request.raw, reply.raw, () => this.#release(payload));
     return null;
+  }
+
+  /** When its servers are closed, and every request has ended. */
+  close(): void {
+    this.#pace.close();
   }
 
   #hold(payload: string | Uint8Array): void {

@@ -4,11 +4,12 @@ import { type DynamicModule, HttpException } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type Clock, Fault, asFault } from '@tidemark/libs-kernel';
+import { type Clock, Fault, type Sleeper, asFault } from '@tidemark/libs-kernel';
 import { type Answer, faultAnswer, isWithheld, send } from './answer.ts';
 import { answerBeforeBody, askForBody, countBodies, readBodiesAsBytes, refuseEncoded } from './bodies.ts';
 import { allowOrigin } from './cors.ts';
 import { type Gate, type Pass, openGate } from './gate.ts';
+import { SlowBody } from './body-pace.ts';
 import { HTTP_BOUNDS, type HttpBounds } from './http-bounds.ts';
 import { HttpLoad, bodyTooLarge } from './http-load.ts';
 import { clientErrorHandler } from './http-server.ts';
@@ -17,6 +18,7 @@ import type { Metrics } from './metrics.ts';
 import { pathFault, refuseUnreadable } from './readable.ts';
 import { logFieldsOf } from './request-context.ts';
 import { requestTarget } from './request-target.ts';
+import { systemSleeper } from './system.ts';
 import { answerUnknownRoutes, hasEmptySegment } from './unknown-routes.ts';
 
 export interface HttpOptions {
@@ -50,6 +52,8 @@ interface HttpParts {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly clock: Clock;
+  /** Default: the system's. */
+  readonly sleeper?: Sleeper;
   /** Default: everybody may do everything. */
   readonly gate?: Gate;
 }
@@ -67,7 +71,7 @@ export async function createHttp(
   options: HttpOptions,
   parts: HttpParts,
 ): Promise<NestFastifyApplication> {
-  const load = new HttpLoad({ ...HTTP_BOUNDS, ...options.bounds }, parts.metrics);
+  const load = new HttpLoad({ ...HTTP_BOUNDS, ...options.bounds }, { sleeper: systemSleeper, ...parts });
   const begin = (request: FastifyRequest, reply: FastifyReply): void => {
     beginAnswer(request, reply, options);
     if (parts.gate?.cors) allowOrigin(parts.gate.cors, request, reply);
@@ -95,7 +99,9 @@ export async function createHttp(
       void send(reply.header('connection', 'close'), { ...answer, status: error.statusCode ?? answer.status });
     },
   });
-  const wordFault = options.faultAnswer ?? ((fault: Fault) => faultAnswer(fault));
+  const word = options.faultAnswer ?? faultAnswer;
+  const wordFault = (fault: Fault, request: FastifyRequest): Answer =>
+    fault instanceof SlowBody ? { ...word(fault, request), status: fault.statusCode } : word(fault, request);
   const fastify = adapter.getInstance() as unknown as FastifyInstance;
   readBodiesAsBytes(fastify);
   countBodies(fastify, load);
@@ -191,6 +197,7 @@ function observe(
     }
     const refusal = load.holdAnswer(request, reply, payload);
     const taken = refusal === null ? payload : putInPlace(reply, wordFault(refusal, request));
+    if (!request.raw.complete) load.dropBody(request);
     const linger = { bytesMax: options.bodyBytesMax, msMax: load.bounds.lingerMsMax };
     done(null, answerBeforeBody(request, reply, taken, linger));
   });

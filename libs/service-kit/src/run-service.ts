@@ -118,7 +118,11 @@ async function start<S extends SettingsShape & typeof sharedSettings>(service: S
 }
 
 function boundsOf(shared: Settings<typeof sharedSettings>): NonNullable<HttpOptions['bounds']> {
-  return { bodiesBytesMax: shared.TIDEMARK_BODIES_BYTES, connectionsMax: shared.TIDEMARK_CONNECTIONS };
+  return {
+    bodiesBytesMax: shared.TIDEMARK_BODIES_BYTES,
+    bodyBytesPerSecMin: shared.TIDEMARK_BODY_RATE,
+    connectionsMax: shared.TIDEMARK_CONNECTIONS,
+  };
 }
 
 const METRICS_ADDRESS = 'TIDEMARK_METRICS_ADDR';

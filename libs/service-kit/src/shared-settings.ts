@@ -24,6 +24,13 @@ export const sharedSettings = {
     .max(1024 ** 4)
     .default(HTTP_BOUNDS.bodiesBytesMax)
     .describe('bytes of request bodies that are held at the same time; apart from them as many of answers'),
+  TIDEMARK_BODY_RATE: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(1024 ** 3)
+    .default(HTTP_BOUNDS.bodyBytesPerSecMin)
+    .describe('bytes of a request body that must come in a second; 0: any pace will do'),
   TIDEMARK_CONNECTIONS: z.coerce
     .number()
     .int()

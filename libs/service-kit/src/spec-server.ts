@@ -2,6 +2,7 @@ import { type Socket, connect } from 'node:net';
 import { Controller, type DynamicModule, Get, Module, Param, Post, Req, Res } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Clock, Sleeper } from '@tidemark/libs-kernel';
 import { json, send, sendJson } from './answer.ts';
 import { bodyOf } from './bodies.ts';
 import { type HttpOptions, createHttp, loadOf } from './http.ts';
@@ -16,15 +17,17 @@ export class SpecServer {
   readonly port: number;
   readonly leaving: AbortController;
   readonly #clients: SpecClient[] = [];
+  readonly #sockets: Socket[] = [];
 
   private constructor(app: NestFastifyApplication, metrics: Metrics, port: number, leaving: AbortController) {
     this.app = app;
     this.metrics = metrics;
     this.port = port;
     this.leaving = leaving;
+    for (const server of loadOf(app).servers) server.on('connection', (socket) => this.#sockets.push(socket));
   }
 
-  static async start(options: Partial<HttpOptions> = {}): Promise<SpecServer> {
+  static async start(options: Partial<HttpOptions> = {}, time?: Clock & Sleeper): Promise<SpecServer> {
     gate.reset();
     const metrics = new Metrics('spec');
     const leaving = new AbortController();
@@ -35,7 +38,8 @@ export class SpecServer {
       {
         log: createLog('spec', 'silent'),
         metrics,
-        clock: systemClock,
+        clock: time ?? systemClock,
+        ...(time && { sleeper: time }),
         leaving: leaving.signal,
         stopping: leaving.signal,
       },
@@ -70,6 +74,12 @@ export class SpecServer {
     const client = this.connect();
     client.write(text);
     return client.all();
+  }
+
+  /** Resolves when so many bytes have come on one connection after another. */
+  async received(bytes: number): Promise<void> {
+    const sum = () => this.#sockets.reduce((total, { bytesRead }) => total + bytesRead, 0);
+    while (sum() < bytes) await new Promise(setImmediate);
   }
 
   /** Requests without an answer yet. */

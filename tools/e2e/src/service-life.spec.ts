@@ -54,7 +54,7 @@ const draining = async (url: string) => {
 };
 
 test('H1, H2, H4, OPS-3: a service leaves, serves on for a while, answers what is open, and exits 0 among idle connections', async () => {
-  const { url, signal } = await start({ TIDEMARK_PRESTOP_SECS: '8' });
+  const { url, signal } = await start({ TIDEMARK_PRESTOP_SECS: '8', TIDEMARK_BODY_RATE: '0' });
   const idle = await Promise.all(Array.from({ length: 50 }, () => keptConnection(url)));
   const slow = await Promise.all(Array.from({ length: 10 }, () => slowPush(url)));
   signal();
@@ -132,6 +132,24 @@ test('OPS-4: bodies of 480 MB that come together are read one by one or refused,
   expect(peakKb(pid) - beforeKb).toBeLessThan(240_000);
   for (const { socket } of clients) socket.destroy();
 }, 60_000);
+
+test('OPS-4: 32 clients that announce 8 MiB and send a byte now and then are sent away, and pushes go on', async () => {
+  const { url } = await start({ RELAY_INTAKE: 'off' });
+  const push = () => fetch(url + PUSH, { method: 'POST', body: BODY, headers: JSON_TYPE });
+  const clients = Array.from({ length: 32 }, () => new RawClient(url));
+  for (const client of clients) client.write(`${pushHead(PUSH_BODY_BYTES_MAX)}\r\n `);
+  while ((await push()).status !== 503);
+  const trickle = setInterval(() => clients.forEach((client) => client.write(' ')), 500);
+  for (const client of clients) {
+    const answer = await client.until(/\r\n\r\n.+$/);
+    expect(answer).toMatch(/^HTTP\/1\.1 408 [^]*\r\n\r\nthe body came too slowly/);
+    expect(answer).toMatch(/^tidemark-outcome: not-done\r$/m);
+  }
+  const { status } = await push();
+  clearInterval(trickle);
+  expect(status).toBe(200);
+  for (const { socket } of clients) socket.destroy();
+}, 120_000);
 
 function peakKb(pid: number): number {
   return Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
