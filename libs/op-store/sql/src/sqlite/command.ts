@@ -71,7 +71,7 @@ export type Outcome =
 /** What the writer's thread is told when it starts. */
 export interface WriterSettings {
   readonly file: string;
-  /** How long a batch waits while another process writes. */
+  /** How long batches wait together while another process writes. */
   readonly busyTimeoutMs: number;
 }
 
@@ -86,6 +86,8 @@ export interface Written {
 export interface Batch {
   readonly commands: readonly Command[];
   readonly weight: Weight;
+  /** Nothing else waited when it was sent: a new wait begins with it, which all that is sent before it is answered share. */
+  readonly first: boolean;
 }
 
 /** Writes batches in the order of the calls. Any number may be given before the first is answered. */

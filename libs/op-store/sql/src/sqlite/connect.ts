@@ -10,7 +10,10 @@ export interface SqliteOptions {
   readonly file: string;
   readonly clock: Clock;
   readonly sleeper: Sleeper;
-  /** How long writes wait together, without holding up this thread, while another process writes; then they are `unavailable`. Default 5000. */
+  /**
+   * How long writes wait together, without holding up this thread, while another process writes; then they are `unavailable`, and each one
+   * that comes is tried once, until one gets the file or none is left that waits. Default 5000.
+   */
   readonly busyTimeoutMs?: number;
 }
 

@@ -37,9 +37,11 @@ const answeredByPrefix = (command: Command): Outcome => ({
 
 let writer: HeldWriter;
 let writes: JoinedWrites;
+let time: ManualTime;
 beforeEach(() => {
   writer = new HeldWriter();
-  writes = new JoinedWrites({ file: 'ops.sqlite', writer, sleeper: new ManualTime() });
+  time = new ManualTime();
+  writes = new JoinedWrites({ file: 'ops.sqlite', writer, sleeper: time });
 });
 
 const run = (prefix: string, rows = 1, units = 0) => writes.run(claim(prefix), { rows, units });
@@ -79,6 +81,51 @@ it('OPS-4: a turn that is more than a transaction takes is several batches, each
     { rows: 10_000, units: 100_000 },
     { rows: 1, units: 10 },
   ]);
+});
+
+// kills: joined-writes.ts: if (!fitsBeside(this.#sent, batch)) return => if (false) return
+it('OPS-4: the writer has the rows of two transactions at most, and is sent more, in order, as it answers', async () => {
+  for (const prefix of ['a', 'b', 'c', 'd', 'e']) void run(prefix, 6000);
+  await settled();
+  expect(batches()).toEqual([['a'], ['b'], ['c']]);
+  void run('f');
+  await settled();
+  writer.answer();
+  await settled();
+  expect(batches().slice(3)).toEqual([['d']]);
+  for (let i = 0; i < 2; i++) writer.answer();
+  await settled();
+  expect(batches().slice(4)).toEqual([['e', 'f']]);
+});
+
+// kills: joined-writes.ts: if (!this.#inTurn) this.#send() => this.#send()
+it('RLY-6: an answer in the middle of a turn does not divide it', async () => {
+  void run('a');
+  await settled();
+  const held = Promise.withResolvers<void>();
+  time.sleep = () => held.promise;
+  void run('b');
+  writer.answer();
+  await settled();
+  void run('c');
+  held.resolve();
+  await settled();
+  expect(batches()).toEqual([['a'], ['b', 'c']]);
+});
+
+// kills: joined-writes.ts: this.#allAnswered = false => this.#allAnswered = true
+it('S7: a batch is the first while nothing else waits, here or with the writer', async () => {
+  void run('a');
+  await settled();
+  for (const prefix of ['b', 'c', 'd']) void run(prefix, 20_000);
+  await settled();
+  for (let i = 0; i < 4; i++) {
+    writer.answer();
+    await settled();
+  }
+  void run('e');
+  await settled();
+  expect(writer.batches.map(({ first }) => first)).toEqual([true, false, false, false, true]);
 });
 
 it('OPS-6: a call that fails fails alone', async () => {

@@ -1,7 +1,7 @@
 import { Fault, type Sleeper } from '@tidemark/libs-kernel';
-import type { Answer, AnswerTo, Command, Outcome, Writer } from './command.ts';
+import type { Answer, AnswerTo, Batch, Command, Outcome, Writer } from './command.ts';
 import { toFault } from './map-error.ts';
-import { type Weight, countThatFit, sumOf } from './weight.ts';
+import { type Weight, countThatFit, fitsBeside, sumOf } from './weight.ts';
 
 export interface JoinedWritesOptions {
   readonly file: string;
@@ -19,18 +19,21 @@ interface Waiting {
 /**
  * The only way to write. What is asked for in one turn of the event loop goes to the writer together, which joins it with whatever else it
  * has been sent by then: one transaction with one fsync, in the order of the calls; each caller gets its own answer. How many wait is
- * bounded by the callers.
+ * bounded by the callers; the writer is sent what it writes and what comes next, since all that it is sent is in memory twice.
  */
 export class JoinedWrites {
   /** Rejects when nothing can be written any more. */
   readonly failed: Promise<never>;
   readonly #options: JoinedWritesOptions;
   readonly #fail: (fault: Fault) => void;
-  /** The calls of this turn. */
-  #waiting: Waiting[] = [];
-  /** Ends when the last call is answered, and so all before it. */
-  #last: Promise<void> | undefined;
+  /** The calls of this turn, and those before them that the writer has not been sent. */
+  readonly #waiting: Waiting[] = [];
+  /** Batches that the writer has not answered. */
+  readonly #sent = new Set<Batch>();
+  #inTurn = false;
+  #allAnswered = true;
   #closed = false;
+  #onClosed: (() => void) | undefined;
 
   constructor(options: JoinedWritesOptions) {
     this.#options = options;
@@ -44,37 +47,53 @@ export class JoinedWrites {
   run<C extends Command>(command: C, weight: Weight): Promise<AnswerTo[C['kind']]> {
     if (this.#closed) return Promise.reject(new Fault('unavailable', `${this.#options.file} is closed`));
     return new Promise((resolve, reject) => {
-      if (this.#waiting.length === 0) this.#last = this.#send();
       this.#waiting.push({ command, weight, resolve: resolve as (answer: Answer) => void, reject });
+      if (!this.#inTurn) void this.#endTurn();
     });
   }
 
   /** Resolves when the writes that wait have ended. */
   async close(): Promise<void> {
     this.#closed = true;
-    await this.#last;
+    if (this.#waiting.length + this.#sent.size > 0) await new Promise<void>((resolve) => (this.#onClosed = resolve));
   }
 
-  async #send(): Promise<void> {
+  async #endTurn(): Promise<void> {
+    this.#inTurn = true;
     await this.#options.sleeper.sleep(0); // The rest of this turn joins.
-    const turn = this.#waiting;
-    this.#waiting = [];
-    const batches: Promise<void>[] = [];
-    while (turn.length > 0) batches.push(this.#write(turn.splice(0, countThatFit(turn))));
-    await Promise.all(batches);
+    this.#inTurn = false;
+    this.#send();
   }
 
-  async #write(batch: readonly Waiting[]): Promise<void> {
-    try {
-      const { outcomes, fatal } = await this.#options.writer.write({
-        commands: batch.map(({ command }) => command),
-        weight: sumOf(batch),
-      });
-      if (fatal !== null) this.#fail(toFault(fatal));
-      batch.forEach((waiting, at) => settle(waiting, outcomes[at] as Outcome));
-    } catch (failure) {
-      for (const { reject } of batch) reject(failure);
+  #send(): void {
+    while (this.#waiting.length > 0) {
+      const calls = this.#waiting.slice(0, countThatFit(this.#waiting));
+      const batch = { commands: calls.map(({ command }) => command), weight: sumOf(calls), first: this.#allAnswered };
+      if (!fitsBeside(this.#sent, batch)) return;
+      this.#waiting.splice(0, calls.length);
+      this.#sent.add(batch);
+      this.#allAnswered = false;
+      void this.#write(batch, calls);
     }
+  }
+
+  async #write(batch: Batch, calls: readonly Waiting[]): Promise<void> {
+    try {
+      const { outcomes, fatal } = await this.#options.writer.write(batch);
+      if (fatal !== null) this.#fail(toFault(fatal));
+      calls.forEach((call, at) => settle(call, outcomes[at] as Outcome));
+    } catch (failure) {
+      for (const { reject } of calls) reject(failure);
+    }
+    this.#sent.delete(batch);
+    this.#answered();
+  }
+
+  #answered(): void {
+    if (!this.#inTurn) this.#send();
+    if (this.#waiting.length + this.#sent.size > 0) return;
+    this.#allAnswered = true;
+    this.#onClosed?.();
   }
 }
 

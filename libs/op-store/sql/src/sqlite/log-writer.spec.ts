@@ -14,12 +14,15 @@ let scratch: Scratch;
 let commits: string[];
 let checkpoints: (string | 'busy')[];
 let opened: number;
+/** Another process holds the file; how often a transaction was to begin meanwhile. */
+let held: boolean;
+let tries: number;
 let writer: LogWriter;
 
 beforeEach(async () => {
   scratch = new Scratch();
   await (await scratch.open()).close();
-  [commits, checkpoints, opened] = [[], [], 0];
+  [commits, checkpoints, opened, held, tries] = [[], [], 0, false, 0];
   writer = new LogWriter({ file: scratch.file, busyTimeoutMs: 0 }, () => scripted(openToWrite(scratch.file)));
 });
 afterEach(async () => {
@@ -31,19 +34,25 @@ function scripted(handle: Handle): Handle {
   opened++;
   return new Proxy(handle, {
     get(_, name) {
-      if (name === 'prepare') return (sql: string) => (sql === 'COMMIT' ? failing(sql) : handle.prepare(sql));
+      if (name === 'prepare') return prepare;
       if (name === 'pragma') return checkpoint;
       const value = Reflect.get(handle, name) as unknown;
       return typeof value === 'function' ? value.bind(handle) : value;
     },
   });
 
-  function failing(sql: string) {
-    const commit = handle.prepare(sql);
+  function prepare(sql: string) {
+    if (sql === 'COMMIT') return failing(sql, () => commits.shift());
+    if (sql === 'BEGIN IMMEDIATE') return failing(sql, () => (held && tries++ < 100 ? 'SQLITE_BUSY' : undefined));
+    return handle.prepare(sql);
+  }
+
+  function failing(sql: string, next: () => string | undefined) {
+    const statement = handle.prepare(sql);
     return {
       run() {
-        const code = commits.shift();
-        if (code === undefined) return commit.run();
+        const code = next();
+        if (code === undefined) return statement.run();
         throw saying(code);
       },
     };
@@ -96,6 +105,39 @@ describe('a head that is remembered', () => {
     append('b', 'c', 'a');
     append('d');
     expect(idsAt()).toEqual(['1a', '2b', '3c', '4d']);
+  });
+});
+
+describe('while another process holds the file', () => {
+  const busy = { outcomes: [failed('unavailable', 'not-done')] };
+  const next = (opId: string) => writer.write([anAppend('s', anOp({ opId }))], false);
+  beforeEach(() => {
+    writer = new LogWriter({ file: scratch.file, busyTimeoutMs: 100 }, () => scripted(openToWrite(scratch.file)));
+    held = true;
+  });
+
+  // kills: log-writer.ts: if (first) this.#triesLeft => this.#triesLeft
+  // kills: log-writer.ts: --this.#triesLeft <= 0 => --this.#triesLeft < 0
+  it('S7, RLY-10: batches wait together, not one after the other', () => {
+    expect(append('a')).toMatchObject(busy);
+    expect(tries).toBe(5);
+    for (const id of ['b', 'c']) expect(next(id)).toMatchObject(busy);
+    expect(tries).toBe(7);
+  });
+
+  it('S7: a batch before which nothing waited waits anew', () => {
+    for (const id of ['a', 'b']) expect(append(id)).toMatchObject(busy);
+    expect(tries).toBe(10);
+  });
+
+  // kills: log-writer.ts: const result = work(); => return work();
+  it('S7: a batch waits anew when the file could be written meanwhile', () => {
+    append('a');
+    held = false;
+    expect(next('b').outcomes).toEqual([stored(1n)]);
+    held = true;
+    expect(next('c')).toMatchObject(busy);
+    expect(tries).toBe(10);
   });
 });
 

@@ -32,6 +32,7 @@ export class LogWriter {
   readonly #file: string;
   readonly #tries: number;
   readonly #open: () => Handle;
+  #triesLeft = 0;
   #log: OpenLog | null = null;
   #inDoubt = false;
   #diskErrors = 0;
@@ -44,7 +45,12 @@ export class LogWriter {
     this.#open = open;
   }
 
-  write(batch: readonly Command[]): Written {
+  /**
+   * While another process writes it waits, as long as `busyTimeoutMs` since the first batch, or since the file could last be written.
+   * A batch that comes after this time is tried once.
+   */
+  write(batch: readonly Command[], first = true): Written {
+    if (first) this.#triesLeft = this.#tries;
     return { outcomes: this.#join(batch), fatal: this.#fatal };
   }
 
@@ -75,11 +81,13 @@ export class LogWriter {
 
   /** Tries again while another process writes. */
   #patiently<T>(work: () => T): T {
-    for (let left = this.#tries - 1; ; left--) {
+    for (;;) {
       try {
-        return work();
+        const result = work();
+        this.#triesLeft = this.#tries;
+        return result;
       } catch (thrown) {
-        if (!isBusy(thrown) || left <= 0) throw thrown;
+        if (!isBusy(thrown) || --this.#triesLeft <= 0) throw thrown;
       }
     }
   }

@@ -79,8 +79,8 @@ class InlineWriter implements Writer {
     this.#writer = new LogWriter(settings, open);
   }
 
-  async write({ commands }: Batch) {
-    return this.#writer.write(commands);
+  async write({ commands, first }: Batch) {
+    return this.#writer.write(commands, first);
   }
 
   async close() {

@@ -63,11 +63,11 @@ describe('while another process holds the file', () => {
 
   // kills: writer-thread.ts: splice(0, countThatFit(waiting)) => splice(0)
   it('OPS-4: a transaction takes ten thousand rows of many turns', async () => {
-    const appends = await appendInTurns(...Array<number>(25).fill(1000));
+    const appends = await appendInTurns(6000, 6000, 6000);
     release();
     await Promise.all(appends);
-    expect(transactions() - before).toBeGreaterThanOrEqual(3);
-    expect(await opStore.head('s')).toBe(25_000n);
+    expect(transactions() - before).toBe(3);
+    expect(await opStore.head('s')).toBe(18_000n);
   });
 });
 
@@ -93,7 +93,7 @@ it('OPS-3: a close lets the appends that wait end, and leaves no log behind', as
 it('OPS-6: a thread that dies leaves what it was sent unknown, refuses the next one for certain, and is told', async () => {
   const writer = new ThreadWriter({ file: scratch.file, busyTimeoutMs: 0 });
   const failed = expect(writer.failed).rejects.toMatchObject({ code: 'unavailable' });
-  const nothing = { commands: [], weight: { rows: 0, units: 0 } };
+  const nothing = { commands: [], weight: { rows: 0, units: 0 }, first: true };
   // What is no batch cannot be written: the thread throws.
   const sent = [writer.write({} as never), writer.write(nothing)];
   for (const write of sent) {

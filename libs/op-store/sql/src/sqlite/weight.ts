@@ -4,11 +4,15 @@ export interface Weight {
   readonly units: number;
 }
 
+export interface Weighed {
+  readonly weight: Weight;
+}
+
 /** Bounds of one transaction: how long it holds others up, and how much of the log it takes. */
 const WEIGHT_MAX: Weight = { rows: 10_000, units: 16 * 1024 * 1024 };
 
 /** How many, from the first, one transaction takes: at least one, however heavy. 0 only of nothing. */
-export function countThatFit(waiting: readonly { readonly weight: Weight }[]): number {
+export function countThatFit(waiting: readonly Weighed[]): number {
   let rows = 0;
   let units = 0;
   const end = waiting.findIndex(({ weight }, at) => {
@@ -19,7 +23,13 @@ export function countThatFit(waiting: readonly { readonly weight: Weight }[]): n
   return end < 0 ? waiting.length : end;
 }
 
-export function sumOf(weighed: readonly { readonly weight: Weight }[]): Weight {
+/** Whether the writer may be sent the next batch too: it has the text of two transactions, or one batch, however heavy. */
+export function fitsBeside(sent: ReadonlySet<Weighed>, next: Weighed): boolean {
+  const { rows, units } = sumOf([...sent, next]);
+  return sent.size === 0 || (rows <= 2 * WEIGHT_MAX.rows && units <= 2 * WEIGHT_MAX.units);
+}
+
+export function sumOf(weighed: readonly Weighed[]): Weight {
   let rows = 0;
   let units = 0;
   for (const { weight } of weighed) {

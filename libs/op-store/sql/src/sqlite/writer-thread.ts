@@ -33,7 +33,8 @@ function keep(sent: Batch | null): void {
 
 /** One transaction; answers what became of each batch. */
 function write(batches: readonly Batch[]): Written[] {
-  const { outcomes, fatal } = writer.write(batches.flatMap(({ commands }) => commands));
+  const commands = batches.flatMap((batch) => batch.commands);
+  const { outcomes, fatal } = writer.write(commands, batches[0]?.first);
   let end = 0;
   return batches.map(({ commands }) => ({ outcomes: outcomes.slice(end, (end += commands.length)), fatal }));
 }
