@@ -26,6 +26,7 @@ export function openGate(
   wordFault: (fault: Fault, request: FastifyRequest) => Answer,
 ): Pass {
   recordRoutes(fastify);
+  fastify.decorateRequest('judged', undefined);
   keepContext(fastify, (request) => tracing?.begin(request) ?? traceOf(request));
   if (tracing !== null)
     fastify.addHook('onResponse', (request, reply, done) => {

@@ -158,7 +158,7 @@ test('a path or method that nobody serves is told as such, whoever asks', async 
   expect((await ask('/streams/a/ops', undefined, { method: 'DELETE' })).status).toBe(405);
 });
 
-// kills: guard.ts: if (nowMs - atMs >= ms) => if (nowMs < atMs)
+// kills: guard.ts: if (nowMs - judged.atMs >= JUDGED_MS) => if (nowMs < judged.atMs)
 test('SEC-1: an answer that goes on is told within a second that its caller may no more', async () => {
   callers.passing = callers.reader!;
   await ask('/streams/a/ops', 'passing');

@@ -28,17 +28,29 @@ const METRICS: Need = { action: 'admin', tenant: null, stream: null };
 /** How old the judgement of an answer that goes on may be. */
 const JUDGED_MS = 1000;
 
-const callers = new WeakMap<FastifyRequest, Caller>();
-const judgedAgain = new WeakMap<FastifyRequest, () => Promise<boolean>>();
+/** Who sent a request, when it was judged last, and whether it passes since then. */
+interface Judged {
+  readonly caller: Caller;
+  readonly stillAllowed: (request: FastifyRequest, judged: Judged) => Promise<boolean>;
+  atMs: number;
+  passes: boolean | Promise<boolean>;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** undefined where nobody is asked, and before. */
+    judged: Judged | undefined;
+  }
+}
 
 /** Who sent the request, with all that is known of it; null where nobody is asked. */
-export function identityOf(request: FastifyRequest): Caller | null {
-  return callers.get(request) ?? null;
+export function identityOf({ judged }: FastifyRequest): Caller | null {
+  return judged?.caller ?? null;
 }
 
 /** Its name alone. */
-export function callerOf(request: FastifyRequest): string | null {
-  return callers.get(request)?.name ?? null;
+export function callerOf({ judged }: FastifyRequest): string | null {
+  return judged?.caller.name ?? null;
 }
 
 /**
@@ -46,7 +58,8 @@ export function callerOf(request: FastifyRequest): string | null {
  * `unavailable` when that cannot be told. Where nobody is asked it is true.
  */
 export async function stillAllowed(request: FastifyRequest): Promise<boolean> {
-  return (await judgedAgain.get(request)?.()) ?? true;
+  const { judged } = request;
+  return judged === undefined || judged.stillAllowed(request, judged);
 }
 
 type Judgement =
@@ -91,30 +104,23 @@ export function guardOf({ authenticator, access, clock, log, metrics }: GuardPar
     return false;
   };
 
+  /** Between two runs the last result is told again. */
+  const stillAllowed = async (request: FastifyRequest, judged: Judged): Promise<boolean> => {
+    const nowMs = clock.monotonic();
+    if (nowMs - judged.atMs >= JUDGED_MS) [judged.atMs, judged.passes] = [nowMs, judgeAgain(request)];
+    return judged.passes;
+  };
+
   return async (request, word) => {
     if (OPEN.has(request.routeOptions.url ?? '')) return undefined;
     const judgement = await judge(request);
     if (judgement.kind === 'unauthenticated') return unauthenticated(request, word, judgement.reason);
     const { caller } = judgement;
-    callers.set(request, caller);
-    judgedAgain.set(
-      request,
-      atMostEvery(JUDGED_MS, clock, () => judgeAgain(request)),
-    );
+    request.judged = { caller, stillAllowed, atMs: clock.monotonic(), passes: true };
     if (judgement.kind === 'passed') return undefined;
     refusals.inc({ status: '403' });
     log.info({ request_id: request.id, caller: caller.name, reason: judgement.lack }, 'request refused');
     return word(new Fault('denied', judgement.lack));
-  };
-}
-
-/** Between two runs the last result is told again; the first is due so long after now. */
-function atMostEvery(ms: number, clock: Clock, run: () => Promise<boolean>): () => Promise<boolean> {
-  let [atMs, last] = [clock.monotonic(), Promise.resolve(true)];
-  return () => {
-    const nowMs = clock.monotonic();
-    if (nowMs - atMs >= ms) [atMs, last] = [nowMs, run()];
-    return last;
   };
 }
 
