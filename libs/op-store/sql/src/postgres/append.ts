@@ -28,6 +28,16 @@ const store = (value: (nth: number) => string): string => `
 
 const STORE = store((nth) => `$${nth}`);
 
+/**
+ * For one op: answers its seq, or nothing when it is there already or no seq is left. Planned in half the time, which was half of such an
+ * append; and a conflict is found by the index that it names, whatever the planner believes.
+ */
+const STORE_ONE = `
+  INSERT INTO stream_ops (stream_id, seq, ${OP_COLUMN_NAMES})
+  SELECT $1, head + 1, ${OP_COLUMNS.map(({ type }, i) => `$${i + 2}::${type}`).join(', ')}
+  FROM (SELECT ${HEAD('$1')} AS head OFFSET 0) newest WHERE head < ${2n ** 63n - 1n}
+  ON CONFLICT (stream_id, op_id) DO NOTHING RETURNING seq`;
+
 /** What is larger may not leave this process at once; it is laid down in settings of the transaction before the lock is taken. */
 const STAGED_UNITS_MIN = 8192;
 const setting = (nth: number): string => `'tidemark.value_${nth}'`;
@@ -45,19 +55,42 @@ export async function append(
   stream: string,
   ops: readonly Op[],
 ): Promise<AppendOutcome[]> {
+  const [first] = ops;
+  const seq = ops.length === 1 && first !== undefined ? await appendOne(connection, stream, first) : null;
+  return seq === null ? appendAll(connection, stream, ops) : [{ kind: 'stored', seq }];
+}
+
+/** null: nothing was written, and the other way tells why. */
+async function appendOne(connection: PostgresConnection, stream: string, op: Op): Promise<bigint | null> {
+  const storing = storeOneStatement(stream, op);
+  if (isLarge(storing.values)) return null;
+  const [, answer] = await connection.write<[bigint]>([streamLock(1, stream), storing]);
+  return answer?.[0]?.[0] ?? null;
+}
+
+async function appendAll(connection: PostgresConnection, stream: string, ops: readonly Op[]): Promise<AppendOutcome[]> {
   const distinct = new Map(ops.map((op) => [op.opId, op]));
   // The first content of an op id stays.
   for (const op of ops.toReversed()) distinct.set(op.opId, op);
   const storing = storeStatement(stream, [...distinct.values()]);
   const { values } = storing;
   const lock = streamLock(1, stream);
-  const isStaged = values.reduce((units, { length }) => units + length, 0) >= STAGED_UNITS_MIN;
   const answers = await connection.write<[nth: bigint, seq: bigint]>(
-    isStaged ? [stage(values), lock, { text: STAGED, values: [] }] : [lock, storing],
+    isLarge(values) ? [stage(values), lock, { text: STAGED, values: [] }] : [lock, storing],
   );
   const answer = answers.at(-1);
   const [[, head], ...known] = answer as [[bigint, bigint], ...[bigint, bigint][]];
   return outcomes(ops, [...distinct.keys()], head, new Map(known));
+}
+
+function isLarge(values: readonly unknown[]): boolean {
+  const units = values.reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 0), 0);
+  return units >= STAGED_UNITS_MIN;
+}
+
+/** For an op that is new, under the stream's lock. */
+export function storeOneStatement(stream: string, op: Op): Statement {
+  return { text: STORE_ONE, values: [stream, ...OP_COLUMNS.map(({ field }) => op[field])] };
 }
 
 /** For ops with ids of their own, under the stream's lock. */

@@ -87,7 +87,7 @@ describe('a connection that breaks', () => {
         const { opStore: stopped } = await scratch.open({ url: proxy.url, poolMax: 1, lockTimeoutMs: 500 });
         await stopped.head('s');
         // BEGIN, the op and the lock arrive, and nothing that comes after.
-        proxy.heldFrom = 'WITH given';
+        proxy.heldFrom = size < 1000 ? 'INSERT INTO stream_ops' : 'WITH given';
         const op = anOp({ opId: `stopped-${at}`, value: 'v'.repeat(size) });
         const lost = expect(stopped.append('s', [op])).rejects.toMatchObject({ code: /unavailable|unknown_outcome/ });
         const held = `SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND granted`;

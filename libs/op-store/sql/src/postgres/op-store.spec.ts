@@ -3,10 +3,12 @@ import { SeededRandom } from '@tidemark/libs-kernel/testing';
 import { anOp, MemoryOpStore, readAll, someOps } from '@tidemark/libs-op-store-contract/testing';
 import { type PresentService, serverTests } from '@tidemark/tools-services/testing';
 import type pg from 'pg';
-import { storeStatement } from './append.ts';
+import { storeOneStatement, storeStatement } from './append.ts';
+import type { Statement } from './connection.ts';
 import { plant } from './plant.ts';
 import { ABOVE, read } from './read.ts';
 import { plans, Scratch } from './scratch.ts';
+import { HEAD } from './streams.ts';
 
 const postgresTest = serverTests('postgres');
 
@@ -299,11 +301,34 @@ describe('the op store in Postgres', () => {
     async (scratch) => {
       const { opStore } = await scratch.open();
       for (let i = 0; i < 10; i++) await opStore.append('a', someOps(1000, `op-${i}`));
-      const { text, values } = storeStatement('a', someOps(50, 'new'));
-      const { rows } = await (await scratch.client()).query(`EXPLAIN ${text}`, values);
-      const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
-      expect(plan).toMatch(/Index Scan using stream_ops_op_id/);
-      expect(plan).not.toMatch(/Hash Join|Merge Join|(Bitmap Heap|Seq) Scan on stream_ops/);
+      const client = await scratch.client();
+      const many = await planOf(client, storeStatement('a', someOps(50, 'new')));
+      expect(many).toMatch(/Index Scan using stream_ops_op_id/);
+      const one = await planOf(client, storeOneStatement('a', anOp()));
+      expect(one).toMatch(/Conflict Arbiter Indexes: stream_ops_op_id/);
+      for (const plan of [many, one]) {
+        expect(plan).toMatch(/Limit.*\n *-> +Index Only Scan Backward using "PK_/);
+        expect(plan).not.toMatch(/Hash Join|Merge Join|(Bitmap Heap|Seq) Scan on stream_ops/);
+      }
+    },
+  );
+
+  // kills: streams.ts: SELECT seq FROM stream_ops WHERE stream_id = ${id} ORDER BY seq DESC LIMIT 1 => SELECT max(seq) FROM stream_ops WHERE stream_id = ${id}
+  scratchTest(
+    'RLY-5, RLY-19: a head and an op are found by their index where the server takes every stream for a short one',
+    async (scratch) => {
+      const { opStore } = await scratch.open();
+      const client = await scratch.client();
+      for (const stream of ['a', 'b']) await opStore.append(stream, someOps(1));
+      await client.query(
+        "INSERT INTO stream_ops SELECT (jsonb_populate_record(ops, jsonb_build_object('stream_id', n))).* FROM stream_ops ops, generate_series(1, 5000) n WHERE stream_id = 'a'",
+      );
+      await client.query('ANALYZE stream_ops');
+      await opStore.append('a', someOps(5000, 'more'));
+      const head = await planOf(client, { text: `SELECT ${HEAD('$1')}`, values: ['a'] });
+      expect(head).toMatch(/Limit.*\n *-> +Index Only Scan Backward using "PK_/);
+      const many = await planOf(client, storeStatement('a', someOps(50, 'new')));
+      expect(many).toMatch(/Index Scan using stream_ops_op_id.*\n *Index Cond: .*op_id = given/);
     },
   );
 
@@ -385,6 +410,11 @@ describe('the op store in Postgres', () => {
     expect(await good).toEqual([[[1]]]);
   });
 });
+
+async function planOf(client: pg.Client, { text, values }: Statement): Promise<string> {
+  const { rows } = await client.query(`EXPLAIN ${text}`, [...values]);
+  return rows.map((row) => row['QUERY PLAN']).join('\n');
+}
 
 function withOption(text: string, option: string): string {
   const url = new URL(text);

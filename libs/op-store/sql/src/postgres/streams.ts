@@ -1,10 +1,13 @@
 import type { StreamHead, StreamState } from '@tidemark/libs-op-store-contract';
 import type { PostgresConnection } from './connection.ts';
 
-/** Highest seq ever given to the stream that `id` names: an erased stream keeps its head. */
+/**
+ * Highest seq ever given to the stream that `id` names: an erased stream keeps its head. Not max(seq): where the planner takes a stream
+ * for one of a few ops, it may read all of them for that.
+ */
 export function HEAD(id: string): string {
   return `greatest(
-    (SELECT max(seq) FROM stream_ops WHERE stream_id = ${id}),
+    (SELECT seq FROM stream_ops WHERE stream_id = ${id} ORDER BY seq DESC LIMIT 1),
     (SELECT head FROM stream_erasures WHERE stream_id = ${id}), 0)`;
 }
 
