@@ -1,14 +1,16 @@
-// B11, op log in SQLite: appends one by one and pages of 500 where a stream holds 10^3, 10^5 and 10^7 ops, and a read over 10^6 burned seqs
-// against one without.
-//   node tools/bench/src/growth.ts [--quick]
+// B11, op log in SQLite or Postgres: appends one by one and pages of 500 where a stream holds 10^3, 10^5 and 10^7 ops, and a read over 10^6
+// burned seqs against one without.
+//   node tools/bench/src/growth.ts [--store postgres] [--quick]
 import { strict as assert } from 'node:assert';
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
 import { readAll } from '@tidemark/libs-op-store-contract/testing';
-import { connectSqlite, type SqliteStores } from '@tidemark/libs-op-store-sql';
+import type { OpStore } from '@tidemark/libs-op-store-contract';
+import { startServices } from '@tidemark/tools-services';
 import { median } from './measure/alternate.ts';
 import { printJson, printTable } from './measure/report.ts';
 import { freshOps } from './postgres/writers.ts';
-import { RawFile } from './sqlite/raw-file.ts';
+import { GrownDatabase } from './postgres/grown-database.ts';
+import { GrownFile } from './sqlite/grown-file.ts';
 
 const PAGE = 500;
 const BURNED = 1_000_000;
@@ -18,41 +20,37 @@ const quick = process.argv.includes('--quick');
 const sizes = quick ? [1e3, 1e4, 1e5] : [1e3, 1e5, 1e7];
 const rounds = quick ? 12 : 60;
 const repeats = 20;
+const store = process.argv.includes('postgres') ? 'postgres' : 'sqlite';
 
 interface Log {
   readonly size: number;
-  readonly raw: RawFile;
-  readonly stores: SqliteStores;
+  readonly opStore: OpStore;
   appended: number;
+  remove(): Promise<void>;
 }
 
 const clock = { now: () => Date.now(), monotonic: () => performance.now() };
 const sleeper = { sleep: (ms: number) => (ms === 0 ? turn() : sleep(ms)) };
+const services = await startServices({ postgres: store === 'postgres' });
 const logs: Log[] = [];
 for (const size of sizes) {
-  const raw = await RawFile.make();
-  raw.fill('s', 0, size, freshOps);
-  raw.append('gap', 1n, freshOps(1));
-  raw.append('gap', BigInt(BURNED + 2), freshOps(1));
-  raw.append('dense', 1n, freshOps(2));
-  const log = { size, raw, stores: await connectSqlite({ file: raw.file, clock, sleeper }), appended: 0 };
+  const grown = await grow(size);
+  const log = { size, opStore: grown.opStore, appended: 0, remove: () => grown.remove() };
   logs.push(log);
   // Until SQLite's log was emptied once: a file that grows takes longer to sync than one that is written over.
   for (let i = 0; i < WARM_APPENDS; i++) await appendTo(log);
 }
 
 const appends = await measure((log) => () => appendTo(log));
-const pages = await measure(({ size, stores }) => async () => {
+const pages = await measure(({ size, opStore }) => async () => {
   const after = Math.floor(Math.random() * (size - PAGE));
-  assert.equal((await stores.opStore.read('s', BigInt(after), PAGE)).ops.length, PAGE);
+  assert.equal((await opStore.read('s', BigInt(after), PAGE)).ops.length, PAGE);
 });
 const [, , largest] = logs as [Log, Log, Log];
-const gaps = await measureGap(largest.stores);
+const gaps = await measureGap(largest.opStore);
 for (const log of logs) await verify(log);
-for (const { stores, raw } of logs) {
-  await stores.close();
-  raw.remove();
-}
+for (const log of logs) await log.remove();
+await services.stop();
 
 const smallest = `${sizes[0]} ops`;
 printTable('append of one op, one after another', appends, smallest);
@@ -65,14 +63,22 @@ for (const [name, ratio] of Object.entries(ratios))
 const named = (what: string, medians: ReadonlyMap<string, number>) =>
   [...medians].map(([name, ms]) => [`${what}: ${name}`, ms] as const);
 printJson(
-  'growth',
+  `growth-${store}`,
   new Map([...named('append', appends), ...named('page', pages), ...named('burned', gaps), ...Object.entries(ratios)]),
   ratios.append,
 );
 process.exit();
 
+/** A log with `size` ops in 's', and 10^6 burned seqs in 'gap' between two. */
+async function grow(size: number): Promise<GrownFile | GrownDatabase> {
+  const { postgres } = services;
+  if (store === 'sqlite') return GrownFile.make(size, BURNED, { clock, sleeper });
+  if (postgres.kind === 'absent') throw new Error(postgres.reason);
+  return GrownDatabase.make(postgres.endpoint, size, BURNED, { clock, sleeper });
+}
+
 async function appendTo(log: Log): Promise<void> {
-  await log.stores.opStore.append('s', freshOps(1));
+  await log.opStore.append('s', freshOps(1));
   log.appended++;
 }
 
@@ -81,7 +87,7 @@ async function measure(workOn: (log: Log) => () => Promise<void>): Promise<Map<s
   return inTurns(logs.map((log) => ({ name: `${log.size} ops`, run: workOn(log) })));
 }
 
-async function measureGap({ opStore }: SqliteStores): Promise<Map<string, number>> {
+async function measureGap(opStore: OpStore): Promise<Map<string, number>> {
   const readAfterFirst = (stream: string) => async () =>
     assert.equal((await opStore.read(stream, 1n, PAGE)).ops.length, 1);
   return inTurns([
@@ -107,7 +113,7 @@ async function inTurns(
 }
 
 /** What was appended stands behind what was there, without a gap. */
-async function verify({ size, appended, stores }: Log): Promise<void> {
-  assert.deepEqual(await stores.opStore.describe('s'), { head: BigInt(size + appended), burned: 0n });
-  assert.equal((await readAll(stores.opStore, 'gap', PAGE)).at(-1)?.seq, BigInt(BURNED + 2));
+async function verify({ size, appended, opStore }: Log): Promise<void> {
+  assert.deepEqual(await opStore.describe('s'), { head: BigInt(size + appended), burned: 0n });
+  assert.equal((await readAll(opStore, 'gap', PAGE)).at(-1)?.seq, BigInt(BURNED + 2));
 }
