@@ -74,7 +74,7 @@ test('H1, H2, H4, OPS-3: a service leaves, serves on for a while, answers what i
 }, 120_000);
 
 test('OPS-3: what is still open at the deadline is cut off, and the exit is in order', async () => {
-  const { url, signal } = await start({ TIDEMARK_DRAIN_SECS: '1' });
+  const { url, signal } = await start({ TIDEMARK_DRAIN_SECS: '1', TIDEMARK_BODY_RATE: '0' });
   const { client } = await slowPush(url);
   signal();
   expect(await client.all()).not.toContain('HTTP/1.1 200');
@@ -84,7 +84,7 @@ test('OPS-3: what is still open at the deadline is cut off, and the exit is in o
 }, 60_000);
 
 test('OPS-3: a second signal ends a service at once, also while it serves on', async () => {
-  const { url, signal } = await start({ TIDEMARK_PRESTOP_SECS: '600' });
+  const { url, signal } = await start({ TIDEMARK_PRESTOP_SECS: '600', TIDEMARK_BODY_RATE: '0' });
   const { client } = await slowPush(url);
   signal();
   while (!(await draining(url)));
