@@ -200,7 +200,7 @@ describe('what the sender is not blamed for', () => {
     new BodyPace(HTTP_BOUNDS, time, time).watch(raw, 100, () => {});
   });
 
-  // kills: body-pace.ts: raw.readableLength > 0 ? 0 => raw.readableLength < 0 ? 0
+  // kills: body-pace.ts: raw.readableLength > 0 || elapsedMs >= LATE_MS => elapsedMs >= LATE_MS
   test('OPS-4: time in which its bytes lie here and are not taken', async () => {
     raw.push('x');
     await pass(100);
@@ -212,10 +212,23 @@ describe('what the sender is not blamed for', () => {
     expect(refused).toHaveBeenCalledTimes(1);
   });
 
-  // kills: body-pace.ts: Math.min(nowMs - coming.seenMs, 2 * SWEEP_MS) => nowMs - coming.seenMs
+  // kills: body-pace.ts: raw.readableLength > 0 || elapsedMs >= LATE_MS => raw.readableLength > 0
   test('OPS-4: time in which this process did not run', async () => {
     time.advance(3_600_000);
-    await pass(8);
+    await pass(10);
+    expect(refused).not.toHaveBeenCalled();
+    await pass(1);
+    expect(refused).toHaveBeenCalledTimes(1);
+  });
+
+  // kills: body-pace.ts: elapsedMs >= LATE_MS ? 0 : elapsedMs => false ? 0 : Math.min(elapsedMs, LATE_MS)
+  test('OPS-4: bytes that came while this process did not run, and are not read yet', async () => {
+    await pass(10);
+    time.advance(60_000);
+    await new Promise(setImmediate);
+    expect(refused).not.toHaveBeenCalled();
+    Object.defineProperty(raw.socket, 'bytesRead', { value: 5 * 1024 });
+    await pass(5);
     expect(refused).not.toHaveBeenCalled();
     await pass(1);
     expect(refused).toHaveBeenCalledTimes(1);

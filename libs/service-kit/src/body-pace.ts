@@ -17,6 +17,8 @@ interface Coming {
 }
 
 const SWEEP_MS = 1000;
+/** A look after so long comes before what lies in the kernel is read: the process did not run, or its loop was held up. */
+const LATE_MS = 2 * SWEEP_MS;
 
 /** Of a body that came slower than it must. */
 export class SlowBody extends Fault {
@@ -95,8 +97,8 @@ export class BodyPace {
     const { raw, bytesPerSecMin, leftMs } = coming;
     if (raw.complete || raw.destroyed) return this.#coming.delete(coming);
     const [bytes, nowMs] = [raw.socket.bytesRead, this.#clock.monotonic()];
-    // A loop that is late has read as little as it has looked.
-    const passedMs = raw.readableLength > 0 ? 0 : Math.min(nowMs - coming.seenMs, 2 * SWEEP_MS);
+    const elapsedMs = nowMs - coming.seenMs;
+    const passedMs = raw.readableLength > 0 || elapsedMs >= LATE_MS ? 0 : elapsedMs;
     const earnedMs = ((bytes - coming.bytes) / bytesPerSecMin) * 1000;
     coming.leftMs = Math.min(leftMs + earnedMs, this.#bounds.bodyStallMsMax) - passedMs;
     [coming.bytes, coming.seenMs] = [bytes, nowMs];
