@@ -126,6 +126,7 @@ test.each([
   ['libs/relay/src/index.ts', "import { x } from '@aws-sdk/client-dynamodb';"],
   ['libs/broker/embedded/src/index.ts', "import { connect } from 'nats';"],
   ['libs/broker/embedded/src/index.ts', "import { DataSource } from 'typeorm';"],
+  ['libs/driver/dynamodb/src/index.ts', "import pg from 'pg';"],
   ['libs/kernel/src/index.ts', "import fs from 'node:fs';"],
   ['libs/fold/src/index.ts', "import { x } from 'left-pad';"],
   ['libs/fold/src/index.ts', "import { x } from '@tidemark/libs-kernel/testing';"],
@@ -142,6 +143,7 @@ test('imports in their place pass', () => {
     'apps/relay/src/wiring.ts':
       "const x = await import('@tidemark/libs-op-store-sql'); import type { A } from '@tidemark/libs-broker-contract';",
     'libs/op-store/sql/src/index.ts': "import { DataSource } from 'typeorm';",
+    'libs/driver/postgres/src/index.ts': "import { DataSource } from 'typeorm'; import pg from 'pg';",
   };
   expect(importRules(tree(fine))).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { PostgresConnection } from './connection.ts';
+import type { PostgresConnection } from '@tidemark/libs-driver-postgres';
 
 /** Before a stream's id, which may be anything. Postgres takes payloads of less than 8000 bytes, and no stream's id is as long. */
 export const NAMED = '=';

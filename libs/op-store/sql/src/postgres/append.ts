@@ -1,7 +1,8 @@
+import type { PostgresConnection, Statement } from '@tidemark/libs-driver-postgres';
 import type { AppendOutcome } from '@tidemark/libs-op-store-contract';
 import type { Op } from '@tidemark/libs-wire';
-import { type PostgresConnection, type Statement, streamLock } from './connection.ts';
 import { OP_COLUMN_NAMES, OP_COLUMNS } from './op-row.ts';
+import { streamLock } from './stream-lock.ts';
 import { HEAD } from './streams.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { PostgresConnection } from './connection.ts';
+import type { PostgresConnection } from '@tidemark/libs-driver-postgres';
 import { HEAD } from './streams.ts';
 
 const BURNED = `

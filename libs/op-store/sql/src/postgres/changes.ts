@@ -1,5 +1,5 @@
+import type { PostgresConnection } from '@tidemark/libs-driver-postgres';
 import type { ChangePage } from '@tidemark/libs-op-store-contract';
-import type { PostgresConnection } from './connection.ts';
 import { HEAD } from './streams.ts';
 
 /**

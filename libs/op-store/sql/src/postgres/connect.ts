@@ -1,15 +1,19 @@
+import {
+  mapError,
+  negotiateTls,
+  type OpenPool,
+  openPool,
+  parseAddress,
+  PostgresConnection,
+} from '@tidemark/libs-driver-postgres';
 import type { Clock, Random, Sleeper } from '@tidemark/libs-kernel';
 import type { IndexedOpStore, PrefixRegistry, PresenceBoard } from '@tidemark/libs-op-store-contract';
-import { parseAddress } from './address.ts';
 import { Announcer, channelOf } from './announcer.ts';
-import { PostgresConnection } from './connection.ts';
-import { mapError } from './map-error.ts';
 import { migrate } from './migrate.ts';
-import { type OpenPool, openPool } from './open-pool.ts';
 import { postgresOpStore } from './op-store.ts';
 import { postgresPrefixRegistry } from './prefix-registry.ts';
 import { postgresPresenceBoard } from './presence-board.ts';
-import { negotiateTls } from './tls.ts';
+import { OPS } from './use.ts';
 
 export interface PostgresOptions {
   /**
@@ -52,12 +56,12 @@ export async function connectPostgres(options: PostgresOptions): Promise<Postgre
   const { acquireTimeoutMs = 30_000, lockTimeoutMs = 10_000, poolMax = 16, clock } = options;
   const address = parseAddress(options.url);
   const { where } = address;
-  const ssl = await negotiateTls(address, { ...options, connectTimeoutMs: acquireTimeoutMs });
+  const ssl = await negotiateTls(address, { ...options, use: OPS, connectTimeoutMs: acquireTimeoutMs });
   let opened: OpenPool | undefined;
   try {
-    opened = await openPool(address, ssl, { poolMax, acquireTimeoutMs });
+    opened = await openPool(address, ssl, { use: OPS, poolMax, acquireTimeoutMs });
     await migrate(opened, where);
-    const connection = new PostgresConnection({ where, lockTimeoutMs }, opened.dataSource, opened.pool);
+    const connection = new PostgresConnection({ where, use: OPS, lockTimeoutMs }, opened.dataSource, opened.pool);
     const channel = await channelOf(connection);
     const watching = { ...options, connection, channel, client: opened.client };
     return {
@@ -68,6 +72,6 @@ export async function connectPostgres(options: PostgresOptions): Promise<Postgre
     };
   } catch (thrown) {
     if (opened?.dataSource.isInitialized) await opened.dataSource.destroy();
-    throw mapError(thrown, where);
+    throw mapError(thrown, where, OPS);
   }
 }

@@ -1,4 +1,5 @@
-import { type PostgresConnection, streamLock } from './connection.ts';
+import type { PostgresConnection } from '@tidemark/libs-driver-postgres';
+import { streamLock } from './stream-lock.ts';
 import { HEAD } from './streams.ts';
 
 /** The head is written down in the transaction that removes the ops, so that later ops take the seqs after it (RLY-3, RLY-19). */

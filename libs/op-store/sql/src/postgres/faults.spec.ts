@@ -1,10 +1,11 @@
+import { mapError } from '@tidemark/libs-driver-postgres';
+import { Proxy } from '@tidemark/libs-driver-postgres/testing';
 import type { Fault } from '@tidemark/libs-kernel';
 import { anOp, readAll, someOps } from '@tidemark/libs-op-store-contract/testing';
 import { serverTests, startedHere } from '@tidemark/tools-services/testing';
-import { mapError, WriteFailed, type WriteStage } from './map-error.ts';
 import { postgresPrefixRegistry } from './prefix-registry.ts';
-import { Proxy } from './proxy.ts';
 import { Scratch } from './scratch.ts';
+import { OPS } from './use.ts';
 
 const postgresTest = serverTests('postgres');
 
@@ -55,27 +56,28 @@ describe('a connection that breaks', () => {
     },
   );
 
-  // kills: open-pool.ts: pool.on('acquire', hear) => void 0
   postgresTest(
-    'OPS-6: a session that ends as it begins fails what was asked of it, and nothing else',
+    'OPS-6: a COMMIT that is cancelled may be stored, and leaves no session behind',
     async ({ endpoint }) => {
       const scratch = await new Scratch(endpoint).make();
-      const proxy = await Proxy.before(scratch.url);
-      const { opStore } = await scratch.open({ url: proxy.url, poolMax: 2 });
-      const fields = 'SFATAL\0VFATAL\0C57P01\0Mterminating connection due to unexpected postmaster exit\0\0';
-      const length = Buffer.alloc(4);
-      length.writeUInt32BE(fields.length + 4);
-      proxy.lastWords = Buffer.concat([Buffer.from('E'), length, Buffer.from(fields)]);
-      for (const told of await Promise.allSettled([opStore.head('s'), opStore.head('s')]))
-        if (told.status === 'rejected') expect(told.reason).toMatchObject(UNAVAILABLE);
-      proxy.lastWords = null;
-      while ((await opStore.head('s').catch(() => null)) !== 0n);
+      const { opStore } = await scratch.open({ poolMax: 1 });
+      const holder = await scratch.client();
+      await holder.query(`
+      CREATE FUNCTION linger() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN PERFORM pg_advisory_xact_lock(9, 9); RETURN NULL; END $$;
+      CREATE CONSTRAINT TRIGGER linger AFTER INSERT ON stream_ops DEFERRABLE INITIALLY DEFERRED
+        FOR EACH ROW EXECUTE FUNCTION linger()`);
+      await holder.query('BEGIN; SELECT pg_advisory_xact_lock(9, 9)');
+      const appended = expect(opStore.append('s', someOps(1))).rejects.toMatchObject({ code: 'unknown_outcome' });
+      const cancel = `SELECT pg_cancel_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND classid = 9 AND NOT granted`;
+      while ((await holder.query(cancel)).rowCount === 0);
+      await appended;
+      await holder.query('COMMIT');
+      expect(await opStore.append('s', someOps(1))).toEqual([{ kind: 'stored', seq: 1n }]);
       await scratch.remove();
-      await proxy.close();
     },
   );
 
-  // kills: connection.ts: idle_in_transaction_session_timeout: lockTimeoutMs => idle_in_transaction_session_timeout: 0
   postgresTest(
     'R46: a writer that stops in the middle of sending loses the stream after a while, and others go on without a gap',
     async ({ endpoint }) => {
@@ -125,35 +127,6 @@ describe('a connection that breaks', () => {
     await proxy.close();
   });
 
-  // kills: connection.ts: statement_timeout: msMax => statement_timeout: 0
-  postgresTest('OPS-4: a read that nobody waits for any more is ended by the server', async ({ endpoint }) => {
-    const scratch = await new Scratch(endpoint).make();
-    const connection = await scratch.connection();
-    const asleep = { text: 'SELECT pg_sleep(3600)', values: [] };
-    await expect(connection.read(asleep, 200)).rejects.toMatchObject(UNAVAILABLE);
-    const bounds = `SELECT current_setting('statement_timeout'), current_setting('lock_timeout')`;
-    expect(await connection.read({ text: bounds, values: [] })).toEqual([['20s', '1s']]);
-    expect((await (await scratch.client()).query(bounds)).rows).toEqual([{ current_setting: '0' }]);
-    await scratch.remove();
-  });
-
-  postgresTest(
-    'OPS-4: while a backend is stopped a read gives up on it, and the next one has another',
-    async (postgres) => {
-      if (!startedHere('SIGSTOP of a backend', postgres)) return;
-      const scratch = await new Scratch(postgres.endpoint).make();
-      await (await scratch.open()).opStore.append('s', someOps(1));
-      const connection = await scratch.connection();
-      const me = { text: 'SELECT pg_backend_pid()', values: [] };
-      const [[pid] = [0]] = await connection.read<[number]>(me);
-      process.kill(pid, 'SIGSTOP');
-      await expect(connection.read(me, 100)).rejects.toMatchObject(UNAVAILABLE);
-      expect(await connection.read<[number]>(me)).not.toEqual([[pid]]);
-      process.kill(pid, 'SIGCONT');
-      await scratch.remove();
-    },
-  );
-
   postgresTest(
     'RLY-6, OPS-2: after kill -9 of the server what was answered is there, and the same pool goes on',
     async (postgres) => {
@@ -197,73 +170,7 @@ describe('a connection that breaks', () => {
   );
 });
 
-describe('what Postgres says becomes a fault', () => {
-  const said = (code: string, severity = 'ERROR') => Object.assign(new Error('raw'), { code, severity });
-
-  test.each([
-    ['08006', 'unavailable', 'not-done'],
-    ['22021', 'invalid', 'not-done'],
-    ['23505', 'unavailable', 'not-done'],
-    ['25006', 'unavailable', 'not-done'],
-    ['28P01', 'misconfigured', 'not-done'],
-    ['3D000', 'misconfigured', 'not-done'],
-    ['40P01', 'unavailable', 'not-done'],
-    ['40001', 'unavailable', 'not-done'],
-    ['42501', 'misconfigured', 'not-done'],
-    ['42601', 'internal', 'unknown'],
-    ['53100', 'disk_full', 'not-done'],
-    ['53300', 'unavailable', 'not-done'],
-    ['54000', 'too_large', 'not-done'],
-    ['55P03', 'unavailable', 'not-done'],
-    ['57014', 'unavailable', 'not-done'],
-    ['57P03', 'unavailable', 'not-done'],
-    ['58030', 'unavailable', 'not-done'],
-    ['XX000', 'internal', 'unknown'],
-    ['XX001', 'corrupt', 'not-done'],
-  ])('OPS-6: %s is %s, %s', (code, fault, outcome) => {
-    expect(mapError(said(code), 'Postgres')).toMatchObject({ code: fault, outcome });
-  });
-
-  // kills: map-error.ts: isTold(code) ? => false ?
-  it('SEC-2: what is wrong with a value is said without the address and the words of the server', () => {
-    const words = (code: string) => mapError(said(code), 'Postgres db.internal:5432/ops').message;
-    expect(words('54000')).toBe('Postgres cannot hold a text of this size');
-    expect(words('22021')).toBe('Postgres cannot store a character');
-    expect(words('57014')).toBe('Postgres db.internal:5432/ops took too long (57014: raw)');
-  });
-
-  test.each(['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EPIPE'])('OPS-6: %s is unavailable', (code) => {
-    expect(mapError(Object.assign(new Error('raw'), { code }), 'Postgres')).toMatchObject(UNAVAILABLE);
-  });
-
-  it('OPS-6: a write that the server refused is not done; one that it did not answer is unknown', () => {
-    const failed = (cause: Error, stage: WriteStage) => mapError(new WriteFailed(cause, stage), 'Postgres');
-    const lost = new Error('Connection terminated unexpectedly');
-    expect(failed(said('57P01', 'FATAL'), 'transaction')).toMatchObject(UNAVAILABLE);
-    expect(failed(said('57P01', 'FATAL'), 'commit')).toMatchObject(UNKNOWN);
-    expect(failed(said('53100'), 'commit')).toMatchObject({ code: 'disk_full', outcome: 'not-done' });
-    expect(failed(lost, 'transaction')).toMatchObject(UNKNOWN);
-    expect(failed(lost, 'commit')).toMatchObject(UNKNOWN);
-  });
-
-  test.each([
-    ['58030', 'PANIC'],
-    ['58030', 'PANIK'],
-    ['53100', 'PANIC'],
-    ['08P01', 'FATAL'],
-    ['57014', 'ERROR'],
-  ])('OPS-6: a COMMIT that fails with %s as %s may be stored', (code, severity) => {
-    const failed = new WriteFailed(said(code, severity), 'commit');
-    expect(mapError(failed, 'Postgres')).toMatchObject(UNKNOWN);
-  });
-
-  it('OPS-6: a pooler that does not reach its server is unavailable; what it passed on before may be stored', () => {
-    const pooler = (message: string) => Object.assign(said('08P01', 'FATAL'), { message });
-    const failed = (message: string) => mapError(new WriteFailed(pooler(message), 'transaction'), 'Postgres');
-    expect(mapError(pooler('server conn crashed?'), 'Postgres')).toMatchObject(UNAVAILABLE);
-    expect(mapError(said('08P01'), 'Postgres')).toMatchObject({ code: 'internal' });
-    expect(failed('server login has been failing, try again later')).toMatchObject(UNAVAILABLE);
-    expect(failed('query_wait_timeout')).toMatchObject(UNAVAILABLE);
-    expect(failed('server conn crashed?')).toMatchObject(UNKNOWN);
-  });
+test('SEC-2: what is wrong with a value is said in words for whoever sent it', () => {
+  const said = Object.assign(new Error('raw'), { code: '54000', severity: 'ERROR' });
+  expect(mapError(said, 'Postgres db.internal:5432/ops', OPS).message).toBe('Postgres cannot hold a text of this size');
 });

@@ -1,8 +1,8 @@
+import type { OpenPool } from '@tidemark/libs-driver-postgres';
 import { Fault } from '@tidemark/libs-kernel';
 import type { PoolClient } from 'pg';
 import type { DataSource } from 'typeorm';
 import { opStoreTables } from '../schema.ts';
-import type { OpenPool } from './open-pool.ts';
 import { CHANGES_SQL } from './track-changes.ts';
 
 /** Format of the tables, in op_store_format. Without that table they are none, older, or those of another relay of this protocol. */

@@ -1,10 +1,10 @@
+import type { Statement } from '@tidemark/libs-driver-postgres';
 import { Fault } from '@tidemark/libs-kernel';
 import { SeededRandom } from '@tidemark/libs-kernel/testing';
 import { anOp, MemoryOpStore, readAll, someOps } from '@tidemark/libs-op-store-contract/testing';
 import { type PresentService, serverTests } from '@tidemark/tools-services/testing';
 import type pg from 'pg';
 import { storeOneStatement, storeStatement } from './append.ts';
-import type { Statement } from './connection.ts';
 import { plant } from './plant.ts';
 import { ABOVE, read } from './read.ts';
 import { plans, Scratch } from './scratch.ts';

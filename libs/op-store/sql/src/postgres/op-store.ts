@@ -1,10 +1,10 @@
+import type { PostgresConnection } from '@tidemark/libs-driver-postgres';
 import { type Clock, PULL_PAGE_BYTES_MAX } from '@tidemark/libs-kernel';
 import type { IndexedOpStore } from '@tidemark/libs-op-store-contract';
 import { append } from './append.ts';
 import type { Announcer } from './announcer.ts';
 import { burnedThrough, seqOf } from './burned.ts';
 import { changes, position } from './changes.ts';
-import type { PostgresConnection } from './connection.ts';
 import { erase } from './erase.ts';
 import { read, readAhead } from './read.ts';
 import { assertStorable, isStorable, refusalOf } from './refusal.ts';

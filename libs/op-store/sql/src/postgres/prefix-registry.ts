@@ -1,8 +1,9 @@
+import type { PostgresConnection } from '@tidemark/libs-driver-postgres';
 import { Fault } from '@tidemark/libs-kernel';
 import { PREFIX_CANDIDATES_MAX, type PrefixRegistry, type Registration } from '@tidemark/libs-op-store-contract';
 import { prefixCandidates } from '@tidemark/libs-wire';
-import { type PostgresConnection, streamLock } from './connection.ts';
 import { assertStorable } from './refusal.ts';
+import { streamLock } from './stream-lock.ts';
 
 const OWNED = 'SELECT prefix FROM prefix_claims WHERE stream_id = $1 AND replica_uuid = $2';
 

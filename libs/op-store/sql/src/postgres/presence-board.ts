@@ -1,5 +1,5 @@
+import type { PostgresConnection } from '@tidemark/libs-driver-postgres';
 import type { PresenceBoard } from '@tidemark/libs-op-store-contract';
-import type { PostgresConnection } from './connection.ts';
 import { assertStorable, isStorable } from './refusal.ts';
 
 const ANNOUNCE = `

@@ -1,7 +1,7 @@
+import type { PostgresConnection } from '@tidemark/libs-driver-postgres';
 import type { ReadPage, SeenOp } from '@tidemark/libs-op-store-contract';
 import { opTextBytes } from '@tidemark/libs-wire';
 import { seen } from '../seen.ts';
-import type { PostgresConnection } from './connection.ts';
 import { OP_COLUMN_NAMES, OP_COLUMNS, type OpRow, toSequencedOp } from './op-row.ts';
 
 const TEXT_BYTES = OP_COLUMNS.filter(({ type }) => type === 'text')

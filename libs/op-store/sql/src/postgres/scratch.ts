@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import { openPool, parseAddress, PostgresConnection } from '@tidemark/libs-driver-postgres';
 import { ManualTime, SeededRandom } from '@tidemark/libs-kernel/testing';
 import pg from 'pg';
-import { parseAddress } from './address.ts';
 import { CHANGED } from './changes.ts';
 import { connectPostgres, type PostgresOptions, type PostgresStores } from './connect.ts';
-import { PostgresConnection } from './connection.ts';
-import { openPool } from './open-pool.ts';
 import { ABOVE } from './read.ts';
 import { HEAD, LIST } from './streams.ts';
+import { OPS } from './use.ts';
 
 /** A schema of its own in a server, or a database, for one test or more, with whatever was opened on it. */
 export class Scratch {
@@ -65,10 +64,11 @@ export class Scratch {
   async connection(): Promise<PostgresConnection> {
     await (await this.open()).close();
     const { dataSource, pool } = await openPool(parseAddress(this.url), false, {
+      use: OPS,
       poolMax: 1,
       acquireTimeoutMs: 10_000,
     });
-    const connection = new PostgresConnection({ where: 'here', lockTimeoutMs: 1000 }, dataSource, pool);
+    const connection = new PostgresConnection({ where: 'here', use: OPS, lockTimeoutMs: 1000 }, dataSource, pool);
     this.#opened.push(connection);
     return connection;
   }

@@ -1,5 +1,5 @@
+import type { PostgresConnection } from '@tidemark/libs-driver-postgres';
 import type { StreamHead, StreamState } from '@tidemark/libs-op-store-contract';
-import type { PostgresConnection } from './connection.ts';
 
 /**
  * Highest seq ever given to the stream that `id` names: an erased stream keeps its head. Not max(seq): where the planner takes a stream

@@ -1,9 +1,9 @@
+import type { PostgresConnection } from '@tidemark/libs-driver-postgres';
 import { backoffMs, type Random, type Sleeper } from '@tidemark/libs-kernel';
 import type { AppendWatch } from '@tidemark/libs-op-store-contract';
 import pg, { type Client, type ClientConfig } from 'pg';
 import { NAMED } from './announcer.ts';
 import { changes, position } from './changes.ts';
-import type { PostgresConnection } from './connection.ts';
 
 export interface WatchOptions {
   readonly connection: PostgresConnection;

@@ -1,5 +1,5 @@
+import type { PostgresConnection, Statement } from '@tidemark/libs-driver-postgres';
 import { type ViewChange, strongest } from '@tidemark/libs-views-contract';
-import type { PostgresConnection, Statement } from './connection.ts';
 import { assertStorable } from './storable.ts';
 
 const CELLS = 'stream, epoch, kind, id, field, member, shape, rank, lamport, site, seq, value, indexed';

@@ -1,16 +1,20 @@
+import {
+  mapError,
+  negotiateTls,
+  type OpenPool,
+  openPool,
+  parseAddress,
+  PostgresConnection,
+} from '@tidemark/libs-driver-postgres';
 import type { Views } from '@tidemark/libs-views-contract';
-import { parseAddress } from './address.ts';
 import { apply } from './apply.ts';
-import { PostgresConnection } from './connection.ts';
 import { readDocument, readPage } from './documents.ts';
 import { abandonBuild, dropEpochs, startBuild, switchTo } from './epochs.ts';
 import { type FieldIndex, declareIndexes } from './indexes.ts';
-import { mapError } from './map-error.ts';
 import { listMarks, readMark, saveMark } from './marks.ts';
 import { migrate } from './migrate.ts';
-import { type OpenPool, openPool } from './open-pool.ts';
 import { listParked, park, unpark } from './parked.ts';
-import { negotiateTls } from './tls.ts';
+import { VIEWS } from './use.ts';
 
 export interface PostgresViewsOptions {
   /**
@@ -47,16 +51,16 @@ export async function connectPostgresViews(options: PostgresViewsOptions): Promi
   const { acquireTimeoutMs = 30_000, lockTimeoutMs = 10_000, poolMax = 8, indexes = [] } = options;
   const address = parseAddress(options.url);
   const { where } = address;
-  const ssl = await negotiateTls(address, { ...options, connectTimeoutMs: acquireTimeoutMs });
+  const ssl = await negotiateTls(address, { ...options, use: VIEWS, connectTimeoutMs: acquireTimeoutMs });
   let opened: OpenPool | undefined;
   try {
-    opened = await openPool(address, ssl, { poolMax, acquireTimeoutMs });
+    opened = await openPool(address, ssl, { use: VIEWS, poolMax, acquireTimeoutMs });
     await migrate(opened, where);
     await declareIndexes(opened, indexes);
-    return postgresViews(new PostgresConnection({ where, lockTimeoutMs }, opened.dataSource, opened.pool));
+    return postgresViews(new PostgresConnection({ where, use: VIEWS, lockTimeoutMs }, opened.dataSource, opened.pool));
   } catch (thrown) {
     if (opened?.dataSource.isInitialized) await opened.dataSource.destroy();
-    throw mapError(thrown, where);
+    throw mapError(thrown, where, VIEWS);
   }
 }
 

@@ -1,6 +1,6 @@
+import type { PostgresConnection } from '@tidemark/libs-driver-postgres';
 import { DOCUMENTS_PAGE_BYTES_MAX, type Document, type DocumentPage } from '@tidemark/libs-views-contract';
 import { type CellRow, PageReader, toDocument } from '../cell-rows.ts';
-import type { PostgresConnection } from './connection.ts';
 import { lowest } from './marks.ts';
 import { isStorable } from './storable.ts';
 

@@ -1,6 +1,7 @@
+import type { PostgresConnection } from '@tidemark/libs-driver-postgres';
 import { FIRST_EPOCH, NOTHING_FOLDED, type Revisions, type StoredMark, markCells } from '@tidemark/libs-views-contract';
 import { type EpochRow, leftEpochs } from '../left-epochs.ts';
-import { type PostgresConnection, epochLock } from './connection.ts';
+import { epochLock } from './epoch-lock.ts';
 import { assertStorableStream, isStorable } from './storable.ts';
 
 const START = `

@@ -1,9 +1,11 @@
+import { mapError } from '@tidemark/libs-driver-postgres';
+import { Proxy } from '@tidemark/libs-driver-postgres/testing';
 import { NOTHING_FOLDED } from '@tidemark/libs-views-contract';
 import { serverTests } from '@tidemark/tools-services/testing';
-import { mapError } from './map-error.ts';
-import { Proxy } from './proxy.ts';
+import { connectPostgresViews } from './connect.ts';
 import { Scratch } from './scratch.ts';
 import { STREAM, bodyOf, change } from './spec-changes.ts';
+import { VIEWS } from './use.ts';
 
 const postgresTest = serverTests('postgres');
 
@@ -133,22 +135,14 @@ scratchTest('OPS-4: a large page is read in steps, in one snapshot', async (scra
   expect(documents[0]!.fields.get('tags')!.members.size).toBe(2500);
 });
 
-describe('what Postgres says becomes a fault', () => {
-  test.each([
-    ['08006', 'unavailable'],
-    ['22021', 'invalid'],
-    ['28P01', 'misconfigured'],
-    ['3D000', 'misconfigured'],
-    ['40P01', 'unavailable'],
-    ['42501', 'misconfigured'],
-    ['53100', 'disk_full'],
-    ['54000', 'too_large'],
-    ['55P03', 'unavailable'],
-    ['57014', 'unavailable'],
-    ['XX000', 'internal'],
-    ['XX001', 'corrupt'],
-  ])('OPS-6: %s is %s', (code, fault) => {
-    const said = Object.assign(new Error('raw'), { code, severity: 'ERROR' });
-    expect(mapError(said, 'Postgres')).toMatchObject({ code: fault });
+test('OPS-2, OPS-6: what an operator reads names the setting of this service, the database and what it said', async () => {
+  const url = 'postgres://u@127.0.0.1:1/d?sslmode=disable';
+  const opened = connectPostgresViews({ url, caFile: '/missing.pem', warn: () => {} });
+  await expect(opened).rejects.toMatchObject({
+    code: 'misconfigured',
+    message: 'FOLD_PG_CA_FILE: /missing.pem cannot be read (ENOENT)',
   });
+  const said = Object.assign(new Error('raw'), { code: '54000', severity: 'ERROR' });
+  const { code, message } = mapError(said, 'Postgres h:1/d', VIEWS);
+  expect([code, message]).toEqual(['too_large', 'Postgres h:1/d cannot hold something of this size (54000: raw)']);
 });

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
+import type { OpenPool } from '@tidemark/libs-driver-postgres';
 import type { PoolClient } from 'pg';
 import pg from 'pg';
 import { withMigrationLock } from './migrate.ts';
-import type { OpenPool } from './open-pool.ts';
 
 /** A field whose values are looked for in SQL, past this adapter. */
 export interface FieldIndex {

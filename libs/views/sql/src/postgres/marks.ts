@@ -1,3 +1,4 @@
+import type { PostgresConnection } from '@tidemark/libs-driver-postgres';
 import {
   FIRST_EPOCH,
   type MarkRow,
@@ -9,7 +10,7 @@ import {
   toMark,
   toStreamMark,
 } from '@tidemark/libs-views-contract';
-import { type PostgresConnection, epochLock } from './connection.ts';
+import { epochLock } from './epoch-lock.ts';
 import { assertStorableStream, isStorable } from './storable.ts';
 
 const COLUMNS = 'stream, epoch, version, folded_through, floor, ahead, holes, skipped, revisions';

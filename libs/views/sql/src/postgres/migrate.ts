@@ -1,6 +1,6 @@
+import type { OpenPool } from '@tidemark/libs-driver-postgres';
 import { Fault } from '@tidemark/libs-kernel';
 import type { PoolClient } from 'pg';
-import type { OpenPool } from './open-pool.ts';
 
 /** Format of the tables, in view_format. */
 const FORMAT = 1;

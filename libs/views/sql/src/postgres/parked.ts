@@ -1,5 +1,5 @@
+import type { PostgresConnection } from '@tidemark/libs-driver-postgres';
 import { type ParkedOp, parkedText, toParked } from '@tidemark/libs-views-contract';
-import type { PostgresConnection } from './connection.ts';
 import { assertStorableStream, isStorable } from './storable.ts';
 
 export async function park(connection: PostgresConnection, stream: string, epoch: number, op: ParkedOp): Promise<void> {

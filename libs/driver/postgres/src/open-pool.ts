@@ -4,8 +4,10 @@ import pg, { type ClientConfig, type Pool, type PoolClient, type PoolConfig } fr
 import { DataSource } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import type { Address } from './address.ts';
+import type { PostgresUse } from './use.ts';
 
 export interface PoolOptions {
+  readonly use: PostgresUse;
   readonly poolMax: number;
   readonly acquireTimeoutMs: number;
 }
@@ -23,14 +25,14 @@ export interface OpenPool {
 
 const BIGINT_OID = 20;
 
-/** The oldest that is tested. */
+/** The oldest that is tested; before it a transaction's number had 32 bits. */
 const SERVER_VERSION_MIN = 130_000;
 
 /** A connection is made here, so that a URL that leads nowhere is known at once; later ones are made when needed. */
 export async function openPool(
   { url, where }: Address,
   ssl: ConnectionOptions | false,
-  { poolMax, acquireTimeoutMs }: PoolOptions,
+  { use, poolMax, acquireTimeoutMs }: PoolOptions,
 ): Promise<OpenPool> {
   const client: ClientConfig = {
     connectionString: url,
@@ -49,7 +51,7 @@ export async function openPool(
   const pool = (dataSource.driver as PostgresDriver).master as Pool;
   pool.on('acquire', hear);
   try {
-    await assertUsable(pool, where);
+    await assertUsable(pool, where, use);
   } catch (thrown) {
     await dataSource.destroy();
     throw thrown;
@@ -67,16 +69,16 @@ function hear(client: PoolClient): void {
 
 function unheard(): void {}
 
-/** 64-bit integers are bigint all the way. */
+/** 64-bit integers are bigint all the way (RLY-2). */
 function getTypeParser(oid: number, format?: 'text' | 'binary'): (text: string) => unknown {
   return oid === BIGINT_OID ? BigInt : pg.types.getTypeParser(oid, format as 'text');
 }
 
-async function assertUsable(pool: Pool, where: string): Promise<void> {
+async function assertUsable(pool: Pool, where: string, { needsUtf8 }: PostgresUse): Promise<void> {
   const { rows } = await pool.query(`
     SELECT current_setting('server_version_num')::integer AS version, current_setting('server_encoding') AS encoding`);
   const { version, encoding } = rows[0];
   if (version < SERVER_VERSION_MIN) throw new Fault('misconfigured', `${where} is older than Postgres 13`);
-  // The order of ids is the order of their UTF-8 bytes.
-  if (encoding !== 'UTF8') throw new Fault('misconfigured', `${where} keeps texts in ${encoding}: it needs UTF8`);
+  if (needsUtf8 && encoding !== 'UTF8')
+    throw new Fault('misconfigured', `${where} keeps texts in ${encoding}: it needs UTF8`);
 }

@@ -3,6 +3,7 @@ import type pg from 'pg';
 import type { Pool, PoolClient } from 'pg';
 import type { DataSource } from 'typeorm';
 import { endsSession, isServerError, mapError, WriteFailed, type WriteStage } from './map-error.ts';
+import type { PostgresUse } from './use.ts';
 
 /** With $1 and so on for the values. Never prepared by name: behind a pooler each transaction may run on another server connection. */
 export interface Statement {
@@ -10,11 +11,13 @@ export interface Statement {
   readonly values: readonly unknown[];
 }
 
+/** Runs one statement in a transaction that is under way. */
 export type Ask = <Row extends unknown[]>(statement: Statement) => Promise<Row[]>;
 
 export interface ConnectionOptions {
   /** Names the database in messages, without secrets. */
   readonly where: string;
+  readonly use: PostgresUse;
   readonly lockTimeoutMs: number;
 }
 
@@ -48,8 +51,8 @@ export class PostgresConnection {
   /**
    * Runs the statements as one transaction and answers the rows of each: all of it is on disk when this resolves, or nothing of it is
    * kept, or the fault is `unknown_outcome`. All is sent at once, the COMMIT too, so the server holds a lock no longer than its own
-   * work takes, however slow or dead this process is meanwhile. If it stops halfway in sending, the server waits for the rest as long as
-   * for a lock.
+   * work takes, however slow or dead this process is meanwhile (S1, S2, S4). If it stops halfway in sending, the server waits for the
+   * rest as long as for a lock (R46).
    */
   async write<Row extends unknown[]>(statements: readonly Statement[], msMax = WRITE_MS_MAX): Promise<Row[][]> {
     const client = await this.#acquire();
@@ -70,7 +73,7 @@ export class PostgresConnection {
       isOver = true;
       return answer;
     } catch (thrown) {
-      throw mapError(thrown, this.where);
+      throw this.#fault(thrown);
     } finally {
       client.release(!isOver);
     }
@@ -89,7 +92,7 @@ export class PostgresConnection {
     try {
       return await this.#pool.connect();
     } catch (thrown) {
-      throw mapError(thrown, this.where);
+      throw this.#fault(thrown);
     }
   }
 
@@ -104,7 +107,11 @@ export class PostgresConnection {
     // Whoever does not hear of the end of a transaction may still be in it.
     const isOver = settled.at(-1)?.status === 'fulfilled';
     client.release(!isOver || !settled.every((one) => one.status === 'fulfilled' || isServerError(one.reason)));
-    throw mapError(writing ? new WriteFailed(reason, stageOf(settled, failed)) : reason, this.where);
+    throw this.#fault(writing ? new WriteFailed(reason, stageOf(settled, failed)) : reason);
+  }
+
+  #fault(thrown: unknown): Fault {
+    return mapError(thrown, this.where, this.#options.use);
   }
 
   /**
@@ -136,11 +143,6 @@ function stageOf(settled: readonly PromiseSettledResult<unknown>[], failed: numb
   if (begin.status === 'fulfilled' || endsSession(begin.reason)) return 'transaction';
   const isRefused = settled.slice(1, -1).every((one) => one.status === 'rejected' && isServerError(one.reason));
   return isRefused ? 'transaction' : 'loose';
-}
-
-/** Taken before an epoch of the stream begins or ends; the op store beside has the classes 1 to 3. It ends with the transaction. */
-export function epochLock(stream: string): Statement {
-  return { text: 'SELECT pg_advisory_xact_lock(4, hashtext($1))', values: [stream] };
 }
 
 function transact<Row extends unknown[]>(

@@ -4,9 +4,11 @@ import { type ConnectionOptions, getCACertificates } from 'node:tls';
 import { Fault } from '@tidemark/libs-kernel';
 import pg from 'pg';
 import { type Address, isLoopback } from './address.ts';
-import { CA_FILE_SETTING, mapError } from './map-error.ts';
+import { mapError } from './map-error.ts';
+import type { PostgresUse } from './use.ts';
 
 export interface TlsOptions {
+  readonly use: PostgresUse;
   readonly caFile?: string | undefined;
   readonly connectTimeoutMs: number;
   warn(message: string): void;
@@ -19,9 +21,9 @@ export interface TlsOptions {
 export async function negotiateTls(address: Address, options: TlsOptions): Promise<ConnectionOptions | false> {
   const { host, mode, where } = address;
   // A file that cannot be used is an error whatever the mode, so that it does not come to light when the mode is raised.
-  const tls = { ca: rootsOf(options.caFile), rejectUnauthorized: true };
+  const tls = { ca: rootsOf(options), rejectUnauthorized: true };
   if (mode === 'disable') return false;
-  if (mode === 'require' || (await offersTls(address, tls, options.connectTimeoutMs))) return tls;
+  if (mode === 'require' || (await offersTls(address, tls, options))) return tls;
   if (!isLoopback(host)) {
     options.warn(
       `${where} offers no TLS: what is sent to ${host} can be read on the way; set sslmode=require in its URL`,
@@ -31,14 +33,14 @@ export async function negotiateTls(address: Address, options: TlsOptions): Promi
 }
 
 /** Node's own roots, and those of the file. */
-function rootsOf(file: string | undefined): string[] {
+function rootsOf({ caFile, use }: TlsOptions): string[] {
   const roots = getCACertificates('default');
-  return file === undefined ? roots : [...roots, ...certificatesOf(file)];
+  return caFile === undefined ? roots : [...roots, ...certificatesOf(caFile, use.caFileSetting)];
 }
 
-function certificatesOf(file: string): string[] {
+function certificatesOf(file: string, setting: string): string[] {
   const unusable = (why: string, cause?: unknown): Fault =>
-    new Fault('misconfigured', `${CA_FILE_SETTING}: ${file} ${why}`, { cause });
+    new Fault('misconfigured', `${setting}: ${file} ${why}`, { cause });
   let text: string;
   try {
     text = readFileSync(file, 'utf8');
@@ -57,15 +59,16 @@ function certificatesOf(file: string): string[] {
 }
 
 /** A server without TLS says so before anything else is asked. Every other answer, a refusal of the user too, is left to the pool. */
-async function offersTls({ url, where }: Address, tls: ConnectionOptions, connectTimeoutMs: number): Promise<boolean> {
-  const client = new pg.Client({ connectionString: url, ssl: tls, connectionTimeoutMillis: connectTimeoutMs });
+async function offersTls({ url, where }: Address, tls: ConnectionOptions, options: TlsOptions): Promise<boolean> {
+  const { connectTimeoutMs: connectionTimeoutMillis, use } = options;
+  const client = new pg.Client({ connectionString: url, ssl: tls, connectionTimeoutMillis });
   client.on('error', () => {});
   try {
     await client.connect();
     return true;
   } catch (thrown) {
     if (/does not support SSL/.test((thrown as Error).message)) return false;
-    throw mapError(thrown, where);
+    throw mapError(thrown, where, use);
   } finally {
     await client.end().catch(() => {});
   }

@@ -1,9 +1,5 @@
 import { asFault, Fault, type FaultCode } from '@tidemark/libs-kernel';
-
-/** Of the services' settings, the one that names the file of further roots. */
-export const CA_FILE_SETTING = 'FOLD_PG_CA_FILE';
-
-const UNTRUSTED = `shows a certificate that is not trusted: name a file with its root in ${CA_FILE_SETTING}`;
+import type { PostgresUse } from './use.ts';
 
 /**
  * Where a write failed first: in its transaction, in the COMMIT, or at the BEGIN while other statements may have run, each as a
@@ -31,7 +27,7 @@ const STATES: Readonly<Record<string, Meaning>> = {
   '22003': ['unavailable', 'has no higher number'],
   '22021': ['invalid', 'cannot store a character'],
   '22P05': ['invalid', 'cannot store a character'],
-  // Whoever begins or ends an epoch takes the stream's lock first; one that does not can still be met.
+  // Whoever writes takes the stream's lock first; one that does not can still be met, and then a repeat finds what it wrote.
   '23505': ['unavailable', 'was written by somebody who does not take the lock of the stream'],
   '25P03': ['unavailable', 'ended a transaction that stood still'],
   '25006': ['unavailable', 'takes no writes now: it is read-only'],
@@ -46,7 +42,6 @@ const STATES: Readonly<Record<string, Meaning>> = {
   '42883': ['misconfigured', 'lacks a function'],
   '53': ['unavailable', 'has run out of something'],
   '53100': ['disk_full', 'cannot grow: no space is left'],
-  '54': ['too_large', 'cannot hold something of this size'],
   '55': ['unavailable', 'is held by another'],
   '55P03': ['unavailable', 'is held by a write of another process'],
   '57': ['unavailable', 'was interrupted'],
@@ -57,6 +52,9 @@ const STATES: Readonly<Record<string, Meaning>> = {
   XX001: ['corrupt', 'is damaged'],
   XX002: ['corrupt', 'is damaged'],
 };
+
+/** The class of what is more than Postgres holds. */
+const TOO_LARGE = '54';
 
 const OTHER: Meaning = ['internal', 'refused a statement'];
 
@@ -79,26 +77,37 @@ const POOLER_WITHOUT_SERVER = /server login has been failing|cannot connect to s
  * A write that the server refused was rolled back: nothing is done. A write whose answer is missing was sent whole, so it may be stored
  * (`unknown_outcome`).
  */
-export function mapError(thrown: unknown, where: string): Fault {
+export function mapError(thrown: unknown, where: string, use: PostgresUse): Fault {
   if (thrown instanceof Fault) return thrown;
-  if (thrown instanceof WriteFailed) return mapWrite(thrown, where);
-  const code = codeOf(thrown);
-  if (isServerError(thrown)) {
-    const isPooler = code === POOLER && endsSession(thrown);
-    const [fault, what] = STATES[isPooler ? '08' : code] ?? STATES[code.slice(0, 2)] ?? OTHER;
-    return faultOf(fault, where, what, thrown);
-  }
-  if (isTlsError(code) && !(code in CONNECTION)) return faultOf('misconfigured', where, UNTRUSTED, thrown);
-  if (code in CONNECTION || isConnectionError(thrown)) {
-    const [fault, what] = CONNECTION[code] ?? (['unavailable', 'cannot be reached'] as const);
-    return faultOf(fault, where, what, thrown);
-  }
-  return asFault(thrown);
+  if (thrown instanceof WriteFailed) return mapWrite(thrown, where, use);
+  const meaning = isServerError(thrown) ? serverMeaning(thrown, use) : connectionMeaning(thrown, use);
+  if (meaning === null) return asFault(thrown);
+  const [code, what] = meaning;
+  const message = use.isTold(code) ? `Postgres ${what}` : `${where} ${what} (${saidBy(thrown)})`;
+  return new Fault(code, message, { cause: thrown });
 }
 
-function mapWrite({ cause, stage }: WriteFailed, where: string): Fault {
-  if (isServerError(cause) && isRolledBack(cause, stage)) return mapError(cause, where);
-  return faultOf('unknown_outcome', where, 'did not answer a write, which may be stored', cause);
+function serverMeaning(thrown: unknown, { sized }: PostgresUse): Meaning {
+  const code = codeOf(thrown);
+  if (code.startsWith(TOO_LARGE)) return ['too_large', `cannot hold ${sized} of this size`];
+  const isPooler = code === POOLER && endsSession(thrown);
+  return STATES[isPooler ? '08' : code] ?? STATES[code.slice(0, 2)] ?? OTHER;
+}
+
+function connectionMeaning(thrown: unknown, { caFileSetting }: PostgresUse): Meaning | null {
+  const code = codeOf(thrown);
+  const known = CONNECTION[code];
+  if (known !== undefined) return known;
+  if (isTlsError(code))
+    return ['misconfigured', `shows a certificate that is not trusted: name a file with its root in ${caFileSetting}`];
+  return isConnectionError(thrown) ? ['unavailable', 'cannot be reached'] : null;
+}
+
+function mapWrite({ cause, stage }: WriteFailed, where: string, use: PostgresUse): Fault {
+  if (isServerError(cause) && isRolledBack(cause, stage)) return mapError(cause, where, use);
+  return new Fault('unknown_outcome', `${where} did not answer a write, which may be stored (${saidBy(cause)})`, {
+    cause,
+  });
 }
 
 function isRolledBack(refusal: unknown, stage: WriteStage): boolean {
@@ -127,10 +136,6 @@ function isConnectionError(thrown: unknown): boolean {
 
 function isTlsError(code: string): boolean {
   return /^(ERR_TLS_|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|ERR_SSL_|HOSTNAME_MISMATCH)/.test(code);
-}
-
-function faultOf(code: FaultCode, where: string, what: string, cause: unknown): Fault {
-  return new Fault(code, `${where} ${what} (${saidBy(cause)})`, { cause });
 }
 
 function saidBy(thrown: unknown): string {
