@@ -57,7 +57,6 @@ async function seen(rig: Rig) {
 }
 
 describe('a stream of which nothing is folded', () => {
-  // kills: stream-folder.ts: (await this.#begin(stream)) => { watermark: emptyWatermark(), epoch: FIRST_EPOCH, version: 0, revisions: this.#options.revisions }
   it('FLD-5, FLD-7: is folded by one of two workers with different reducers alone, from its first row on', async () => {
     const rig = new Rig();
     await rig.append(A, ...events(3));

@@ -2,7 +2,7 @@ import { Fault } from '@tidemark/libs-kernel';
 import { MemoryOpStore, someOps } from '@tidemark/libs-op-store-contract/testing';
 import { toldAppends } from './tail-hub.ts';
 
-// kills: tail-hub.ts: } finally { => } catch (thrown) { throw thrown; }
+// kills: tail-hub.ts: } finally { => } catch (thrown) { throw thrown; } {
 test('RLY-14: readers are woken after an append, also after one that failed, of which a part may be stored', async () => {
   const woken: string[] = [];
   const store = new MemoryOpStore();

@@ -56,6 +56,8 @@ function outcomes({ test }: SourceMutant): string[] {
     timeout: 120_000,
     killSignal: 'SIGKILL',
   });
+  // It ran for ever, and was killed.
+  if (stdout === '') return ['failed'];
   const { testResults } = JSON.parse(stdout) as JestResult;
   const all = testResults.flatMap(({ assertionResults }) => assertionResults.map(({ status }) => status));
   return all.filter((status) => status !== 'pending');

@@ -130,7 +130,6 @@ natsTest(
   },
 );
 
-// kills: stream-config.ts: return withoutBudget(wanted as WantedStream) => return wanted as WantedStream
 natsTest('ING-6: size and copies stay those of who opened the queue last', async (nats) => {
   spec = new SpecBroker(nats.endpoint);
   const { broker } = await spec.start({}, 1_000_000n);

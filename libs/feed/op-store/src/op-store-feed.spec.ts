@@ -123,7 +123,6 @@ describe('a doorbell', () => {
     expect(streamsOf(await unrung)).toEqual(['unrung']);
   });
 
-  // kills: doorbells.ts: if (this.#silence.signal.aborted) this.#silence = new AbortController(); => this.#silence = new AbortController();
   test('FLD-3: that rings while the log is looked at leads to one more look at once', async () => {
     const { store, time, feed, ring } = await belled();
     const changes = store.changes.bind(store);
