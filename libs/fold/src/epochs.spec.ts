@@ -57,6 +57,7 @@ async function seen(rig: Rig) {
 }
 
 describe('a stream of which nothing is folded', () => {
+  // kills: stream-folder.ts: (await this.#begin(stream)) => { watermark: emptyWatermark(), epoch: FIRST_EPOCH, version: 0, revisions: this.#options.revisions }
   it('FLD-5, FLD-7: is folded by one of two workers with different reducers alone, from its first row on', async () => {
     const rig = new Rig();
     await rig.append(A, ...events(3));
@@ -76,8 +77,8 @@ describe('a stream of which nothing is folded', () => {
     resume();
     await olderTick;
     await settle(rig.worker({ reducers: [revised(2)] }));
-    const { values: shown, through } = await seen(rig);
-    expect([shown, through]).toEqual([Array(3).fill('"r2"'), 3n]);
+    // The first epoch was begun with the mark of the older one, and stays its own.
+    expect(await seen(rig)).toEqual({ epoch: 2, through: 3n, values: Array(3).fill('"r2"') });
   });
 });
 
