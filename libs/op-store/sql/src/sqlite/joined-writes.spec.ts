@@ -83,7 +83,8 @@ it('OPS-4: a turn that is more than a transaction takes is several batches, each
   ]);
 });
 
-// kills: joined-writes.ts: if (!fitsBeside(this.#sent, batch)) return => if (false) return
+// kills: joined-writes.ts: this.#isFull = !fitsBeside(this.#sent, batch) => this.#isFull = false
+// kills: joined-writes.ts: this.#isFull = false; => this.#isFull = true;
 it('OPS-4: the writer has the rows of two transactions at most, and is sent more, in order, as it answers', async () => {
   for (const prefix of ['a', 'b', 'c', 'd', 'e']) void run(prefix, 6000);
   await settled();

@@ -31,6 +31,8 @@ export class JoinedWrites {
   /** Batches that the writer has not answered. */
   readonly #sent = new Set<Batch>();
   #inTurn = false;
+  /** The writer takes nothing more before it has answered something. */
+  #isFull = false;
   #allAnswered = true;
   #closed = false;
   #onClosed: (() => void) | undefined;
@@ -66,10 +68,11 @@ export class JoinedWrites {
   }
 
   #send(): void {
-    while (this.#waiting.length > 0) {
+    while (this.#waiting.length > 0 && !this.#isFull) {
       const calls = this.#waiting.slice(0, countThatFit(this.#waiting));
       const batch = { commands: calls.map(({ command }) => command), weight: sumOf(calls), first: this.#allAnswered };
-      if (!fitsBeside(this.#sent, batch)) return;
+      this.#isFull = !fitsBeside(this.#sent, batch);
+      if (this.#isFull) return;
       this.#waiting.splice(0, calls.length);
       this.#sent.add(batch);
       this.#allAnswered = false;
@@ -86,6 +89,7 @@ export class JoinedWrites {
       for (const { reject } of calls) reject(failure);
     }
     this.#sent.delete(batch);
+    this.#isFull = false;
     this.#answered();
   }
 
