@@ -24,6 +24,7 @@ export class RawFile {
     this.file = file;
     this.db = new Database(file);
     this.db.pragma('synchronous = FULL');
+    this.db.pragma('wal_autocheckpoint = 4000');
     this.#insert = this.db.prepare(`INSERT INTO stream_ops (${COLUMNS}) VALUES (?${', ?'.repeat(14)})`);
     this.#transaction = this.db.transaction((stream: string, first: bigint, ops: readonly Op[]) => {
       let seq = first;
