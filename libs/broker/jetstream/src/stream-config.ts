@@ -80,9 +80,9 @@ export function withoutBudget({ max_bytes: _, ...wanted }: WantedStream): Wanted
 }
 
 /**
- * What must stay while processes run: the promises of a queue rest on it. Size and copies are those of whoever opened it last, which may be
- * a process with newer settings.
+ * What must stay while processes run: the promises of a queue rest on it. Copies, as a size that is left open, are those of whoever opened
+ * it last, which may be a process with newer settings.
  */
 export function lasting({ num_replicas: _, ...wanted }: WantedStream): WantedStream {
-  return withoutBudget(wanted as WantedStream);
+  return wanted as WantedStream;
 }
