@@ -809,7 +809,10 @@ describe('faults of an append', () => {
     async ({ endpoint }) => {
       const { store } = (await SpecStore.make(endpoint)).open();
       for (const stream of ['', 's'.repeat(2049)]) {
-        await expect(store.append(stream, someOps(1))).rejects.toMatchObject({ code: 'invalid', outcome: 'not-done' });
+        await expect(store.append(stream, someOps(1))).rejects.toMatchObject({
+          code: 'malformed',
+          outcome: 'not-done',
+        });
         expect(await store.read(stream, 3n, 10)).toEqual({ ops: [], next: 3n });
         expect([await store.head(stream), await store.erase(stream)]).toEqual([0n, 0n]);
         expect(await store.describe(stream)).toEqual({ head: 0n, burned: 0n });
@@ -894,7 +897,7 @@ describe('an append that nobody wants any more', () => {
       time.advance(ms);
       await expect(store.append('s', someOps(1), AbortSignal.abort())).rejects.toMatchObject({ code: 'deadline' });
     }
-    await expect(store.append('', someOps(1))).rejects.toMatchObject({ code: 'invalid' });
+    await expect(store.append('', someOps(1))).rejects.toMatchObject({ code: 'malformed' });
     expect(logged).toMatchObject([
       { level: 'warn', fields: { stream: 's', appends: 1 } },
       { level: 'warn', fields: { stream: 's', appends: 2 } },

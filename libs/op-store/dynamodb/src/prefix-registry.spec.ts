@@ -204,7 +204,7 @@ registryTest('RLY-15: a claim without its prefix is a loud error', async ({ regi
 
 registryTest('RLY-15: what the table cannot hold is refused before anything is sent', async ({ registry, proxy }) => {
   for (const stream of ['', 'x'.repeat(2049)])
-    await expect(registry.register(stream, 'aaaa', 'uuid-A')).rejects.toMatchObject({ code: 'invalid' });
+    await expect(registry.register(stream, 'aaaa', 'uuid-A')).rejects.toMatchObject({ code: 'malformed' });
   await expect(registry.register('s', 'aaaa', 'u'.repeat(200_000))).rejects.toMatchObject({ code: 'invalid' });
   expect(proxy.traffic().requests).toEqual({});
 });

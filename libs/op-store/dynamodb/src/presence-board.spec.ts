@@ -144,7 +144,7 @@ boardTest('RLY-15: a right that is taken away while the relay runs is named', as
 boardTest('RLY-15: a stream id that no table can hold has no machines, and takes none', async ({ board, proxy }) => {
   for (const stream of ['', 'x'.repeat(2049)]) {
     expect(await board.machines(stream, 0n, 100)).toEqual({ machines: [], truncated: false });
-    await expect(board.announce(stream, hello, 100n, 0n)).rejects.toMatchObject({ code: 'invalid' });
+    await expect(board.announce(stream, hello, 100n, 0n)).rejects.toMatchObject({ code: 'malformed' });
   }
   expect(proxy.traffic().requests).toEqual({});
 });

@@ -20,10 +20,10 @@ export function registryKey(stream: string, row: 'prefix' | 'uuid', text: string
   return { stream_id: { S: stream }, sk: { S: isShort ? plain : `${row}-sha256#${sha256(text)}` } };
 }
 
-/** Fault `invalid` when a row cannot be stored as it is. */
+/** Fault `malformed` when nothing of the stream can be stored, which no op is to blame for; `invalid` when another text of a row cannot. */
 export function assertStorable(stream: string, texts: Readonly<Record<string, string>>): void {
   if (!isStreamId(stream))
-    throw new Fault('invalid', `the stream id is empty or longer than ${STREAM_ID_BYTES_MAX} bytes`);
+    throw new Fault('malformed', `the stream id is empty or longer than ${STREAM_ID_BYTES_MAX} bytes`);
   for (const [name, text] of Object.entries(texts))
     if (Buffer.byteLength(text) > TEXT_BYTES_MAX)
       throw new Fault('invalid', `${name} is longer than ${TEXT_BYTES_MAX} bytes`);

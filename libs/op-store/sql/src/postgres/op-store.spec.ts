@@ -201,12 +201,13 @@ describe('the op store in Postgres', () => {
 
     const invalid = { code: 'invalid', outcome: 'not-done' };
     await expect(opStore.append('s', [anOp({ opId: 'given anyway', author: '\0' })])).rejects.toMatchObject(invalid);
-    await expect(opStore.append('a\0', someOps(1))).rejects.toMatchObject(invalid);
-    await expect(prefixRegistry.register('a\0', 'p', 'u')).rejects.toMatchObject(invalid);
+    const malformed = { code: 'malformed', outcome: 'not-done' };
+    await expect(opStore.append('a\0', someOps(1))).rejects.toMatchObject(malformed);
+    await expect(prefixRegistry.register('a\0', 'p', 'u')).rejects.toMatchObject(malformed);
     await expect(prefixRegistry.register('s', 'p', 'u\0')).rejects.toMatchObject(invalid);
     await expect(
       presenceBoard.announce('a\0', { machineId: 'm', name: 'n', intervalSecs: 1n }, 1n, 0n),
-    ).rejects.toMatchObject(invalid);
+    ).rejects.toMatchObject(malformed);
   });
 
   scratchTest('RLY-1: a stream whose id holds U+0000 is empty', async (scratch) => {
@@ -227,14 +228,14 @@ describe('the op store in Postgres', () => {
       const { opStore, prefixRegistry, presenceBoard } = await scratch.open();
       const long = 'é'.repeat(326);
       const machine = { machineId: 'm', name: 'n', intervalSecs: 1n };
-      const invalid = {
-        code: 'invalid',
+      const malformed = {
+        code: 'malformed',
         outcome: 'not-done',
         message: expect.stringContaining('longer than 650 bytes'),
       };
-      await expect(opStore.append(long, someOps(1))).rejects.toMatchObject(invalid);
-      await expect(prefixRegistry.register(long, 'p', 'u')).rejects.toMatchObject(invalid);
-      await expect(presenceBoard.announce(long, machine, 1n, 0n)).rejects.toMatchObject(invalid);
+      await expect(opStore.append(long, someOps(1))).rejects.toMatchObject(malformed);
+      await expect(prefixRegistry.register(long, 'p', 'u')).rejects.toMatchObject(malformed);
+      await expect(presenceBoard.announce(long, machine, 1n, 0n)).rejects.toMatchObject(malformed);
       expect(await opStore.read(long, 0n, 10)).toEqual({ ops: [], next: 0n });
       expect(await opStore.head(long)).toBe(0n);
       expect(await opStore.streams(null, 10)).toEqual([]);

@@ -19,15 +19,20 @@ export function refusalOf(op: Op): Fault | null {
   return null;
 }
 
-/** Fault `invalid` when the stream's id, or another text of a write, cannot be stored as it is. */
+/**
+ * Fault `malformed` when the stream's id cannot be stored, which no op is to blame for and no smaller push would mend; `invalid` when
+ * another text of a write cannot.
+ */
 export function assertStorable(stream: string, others: Readonly<Record<string, string>> = {}): void {
-  for (const [name, text] of Object.entries({ 'the stream id': stream, ...others })) {
-    if (!isStorable(text))
-      throw new Fault('invalid', `${name} ${shown(text)} holds U+0000, which Postgres cannot store`);
-  }
-  // Not `too_large`: no smaller push would do.
+  if (!isStorable(stream)) throw new Fault('malformed', holdsNull('the stream id', stream));
   if (isLonger(stream, STREAM_ID_BYTES_MAX))
-    throw new Fault('invalid', `the stream id ${shown(stream)} is longer than ${STREAM_ID_BYTES_MAX} bytes`);
+    throw new Fault('malformed', `the stream id ${shown(stream)} is longer than ${STREAM_ID_BYTES_MAX} bytes`);
+  for (const [name, text] of Object.entries(others))
+    if (!isStorable(text)) throw new Fault('invalid', holdsNull(name, text));
+}
+
+function holdsNull(name: string, text: string): string {
+  return `${name} ${shown(text)} holds U+0000, which Postgres cannot store`;
 }
 
 export function isStorable(id: string): boolean {
