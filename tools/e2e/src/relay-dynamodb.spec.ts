@@ -124,7 +124,7 @@ relayTest(
     expect(await get('nxs%2Fserved/ops?since=-5&limit=0')).toBe('{"ops":[],"next":-5}');
     expect(await get('served/ops?since=-5')).toBe('{"ops":[],"next":-5}');
     const long = 's'.repeat(2049);
-    expect(told(await push(scene.relay, long, 'a'))).toEqual([422, 'not-done', null]);
+    expect(told(await push(scene.relay, long, 'a'))).toEqual([400, 'not-done', null]);
     expect(await get(`${long}/ops`)).toBe('{"ops":[],"next":0}');
   },
 );
