@@ -1,3 +1,5 @@
+import { Fault } from '@tidemark/libs-kernel';
+import { I64_MAX } from '@tidemark/libs-wire';
 import type { Append, Appended } from './command.ts';
 import type { Heads } from './heads.ts';
 import type { Handle } from './open-file.ts';
@@ -28,15 +30,19 @@ export function prepareAppend(handle: Handle, heads: Heads): (append: Append) =>
     let next = heads.of(stream) + 1n;
     let rowid = rowids.next();
     for (let at = 0; at < cells.length; at += OP_CELLS) {
-      if (store.run(rowid, stream, next, ...cells.slice(at, at + OP_CELLS)).changes === 1) {
+      if (next <= I64_MAX && store.run(rowid, stream, next, ...cells.slice(at, at + OP_CELLS)).changes === 1) {
         seqs.push(next++);
         rowid = null;
       } else {
         existing.push(seqs.length);
-        seqs.push(stored.get(stream, cells[at + OP_ID] as string) as bigint);
+        seqs.push(stored.get(stream, cells[at + OP_ID] as string) ?? noSeqLeft(stream));
       }
     }
     heads.moved(stream, next - 1n);
     return { seqs, existing };
   };
+}
+
+function noSeqLeft(stream: string): never {
+  throw new Fault('unavailable', `stream ${JSON.stringify(stream)} has no higher number`);
 }

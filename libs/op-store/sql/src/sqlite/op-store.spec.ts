@@ -1,5 +1,6 @@
 import { Fault } from '@tidemark/libs-kernel';
 import { anOp, someOps } from '@tidemark/libs-op-store-contract/testing';
+import { I64_MAX } from '@tidemark/libs-wire';
 import Database from 'better-sqlite3';
 import type { Writer } from './command.ts';
 import { connectSqlite, storesOn } from './connect.ts';
@@ -39,6 +40,20 @@ describe('the op store in SQLite', () => {
     await expect(opStore.append('s', [anOp({ opId: 'good' }), anOp({ opId: 'bad' })])).rejects.toBeInstanceOf(Fault);
     expect(await opStore.head('s')).toBe(2n);
     expect(await opStore.append('s', [anOp({ opId: 'good' })])).toEqual([{ kind: 'stored', seq: 3n }]);
+  });
+
+  // kills: append.ts: next <= I64_MAX && store.run => store.run
+  it('OPS-6, RLY-5: a stream whose last seq is taken takes no op for certain, and answers repeats', async () => {
+    await scratch.plant('s', I64_MAX - 1n, anOp({ opId: 'last but one' }));
+    const { opStore } = await scratch.open();
+    const noneLeft = { code: 'unavailable', outcome: 'not-done' };
+    await expect(opStore.append('s', someOps(2))).rejects.toMatchObject(noneLeft);
+    expect(await opStore.append('s', [anOp({ opId: 'last' })])).toEqual([{ kind: 'stored', seq: I64_MAX }]);
+    await expect(opStore.append('s', someOps(1))).rejects.toMatchObject(noneLeft);
+    expect(await opStore.append('s', [anOp({ opId: 'last' }), anOp({ opId: 'last but one' })])).toEqual([
+      { kind: 'existing', seq: I64_MAX },
+      { kind: 'existing', seq: I64_MAX - 1n },
+    ]);
   });
 
   it('RLY-1: a cell of the wrong type fails the read with a fault that names stream, seq and column', async () => {
