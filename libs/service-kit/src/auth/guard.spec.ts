@@ -158,6 +158,13 @@ test('a path or method that nobody serves is told as such, whoever asks', async 
   expect((await ask('/streams/a/ops', undefined, { method: 'DELETE' })).status).toBe(405);
 });
 
+// kills: guard.ts: || hasEmptySegment(request)) => )
+test('RLY-1, SEC-1: a path with an empty segment is a 404 for whoever is known, whatever they may do', async () => {
+  expect((await ask('/streams//ops')).status).toBe(401);
+  expect((await ask('/streams//ops', 'reader')).status).toBe(404);
+  expect((await ask('/streams//ops', 'operator', { method: 'POST', body: '{}' })).status).toBe(404);
+});
+
 // kills: guard.ts: if (nowMs - judged.atMs >= JUDGED_MS) => if (nowMs < judged.atMs)
 test('SEC-1: an answer that goes on is told within a second that its caller may no more', async () => {
   callers.passing = callers.reader!;

@@ -3,6 +3,7 @@ import { type Clock, Fault } from '@tidemark/libs-kernel';
 import type { Answer } from '../answer.ts';
 import type { Logger } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
+import { hasEmptySegment } from '../unknown-routes.ts';
 import { type Access, type Need, type RouteRequest, describeNeed, mayDo } from './access.ts';
 import type { Authenticator, Caller } from './authenticator.ts';
 import { readCredentials } from './credentials.ts';
@@ -117,7 +118,8 @@ export function guardOf({ authenticator, access, clock, log, metrics }: GuardPar
     if (judgement.kind === 'unauthenticated') return unauthenticated(request, word, judgement.reason);
     const { caller } = judgement;
     request.judged = { caller, stillAllowed, atMs: clock.monotonic(), passes: true };
-    if (judgement.kind === 'passed') return undefined;
+    // A path with an empty segment is none that anybody serves.
+    if (judgement.kind === 'passed' || hasEmptySegment(request)) return undefined;
     refusals.inc({ status: '403' });
     log.info({ request_id: request.id, caller: caller.name, reason: judgement.lack }, 'request refused');
     return word(new Fault('denied', judgement.lack));
