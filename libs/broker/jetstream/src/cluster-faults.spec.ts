@@ -16,7 +16,8 @@ clusterTest(
     expect(await broker.verifyQueues()).toEqual([]);
     await using operator = await operatorOf(endpoints);
     expect((await operator.streams.info(`${spec.prefix}_INGEST_${TENANT}`)).config).toMatchObject({
-      ...{ num_replicas: 3, max_bytes: 2_000_000 },
+      num_replicas: 3,
+      max_bytes: 2_000_000,
     });
     await spec.end();
   },

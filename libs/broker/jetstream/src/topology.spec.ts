@@ -143,7 +143,8 @@ natsTest(
     await operator.streams.update(queue, { duplicate_window: 5e9 });
     expect(await broker.verifyQueues()).toMatchObject([{ mended: true }]);
     expect((await operator.streams.info(queue)).config).toMatchObject({
-      ...{ duplicate_window: WINDOW_NS, max_bytes: 2_000_000 },
+      duplicate_window: WINDOW_NS,
+      max_bytes: 2_000_000,
     });
   },
 );
