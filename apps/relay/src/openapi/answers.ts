@@ -43,7 +43,7 @@ const refusal = (description: string, body: Body, ...extra: HeaderName[]) =>
 /** Of the routes without prefix, whose refusals are text for people, or nothing. */
 const wire = {
   Unreadable: refusal(
-    'No JSON, no UTF-8, a path or parameter that cannot be read, or a value out of its bounds.',
+    'No JSON, no UTF-8, a path or parameter that cannot be read, a stream id that the store cannot hold, or a value out of its bounds.',
     'text',
   ),
   Unauthenticated: refusal('Nobody knows who asks.', 'text', 'WWW-Authenticate'),
